@@ -53,18 +53,15 @@ def folder(tmp_path_factory, links):
     return path
 
 
-def test_files_with_two_views_are_sets(folder, monkeypatch):
+def test_files_with_two_views_are_sets_and_small_ones_read_whole(folder, monkeypatch):
     monkeypatch.setenv("CONSILIENCE_DATA", str(folder))
-    assert list(collection.find_sets()) == ["large", "mfeat"]
-
-
-def test_small_set_is_read_whole(folder):
-    views, labels = collection.find_sets(folder)["mfeat"]()
+    sets = collection.find_sets()
+    assert list(sets) == ["large", "mfeat"]
+    views, labels = sets["mfeat"]()
     assert labels.tolist() == (np.arange(60) % 3).tolist()
-    assert {name: (X.shape, X.dtype) for name, X in views.items()} == {
-        "first": ((60, 4), np.float64),
-        "second": ((60, 4), np.float64),
-    }
+    assert {name: (X.shape, X.dtype) for name, X in views.items()} == dict.fromkeys(
+        ("first", "second"), ((60, 4), np.float64)
+    )
 
 
 def test_large_set_is_sampled_without_replacement(folder, links):
@@ -76,12 +73,8 @@ def test_large_set_is_sampled_without_replacement(folder, links):
     assert views["links"].dtype == np.float64
     assert (views["links"] != links[rows]).nnz == 0
     assert prepare(views, labels).n_clusters == 1
-
-
-def test_entity_without_any_view_is_dropped(links):
-    X = links[:50]
-    data = prepare({"inbound": X, "outbound": X}, np.arange(50))
-    assert data.target.tolist() == list(range(1, 50))
+    X = links[:50]  # of which the first row is empty
+    assert prepare({"inbound": X, "outbound": X}, np.arange(50)).target.tolist() == list(range(1, 50))
 
 
 @pytest.mark.parametrize("kind", collection.USELESS)
@@ -112,12 +105,9 @@ def test_useless_views_are_what_they_are_called():
     assert (distances < 9).sum(axis=1).tolist() == [100] * 400  # four clusters of a hundred, far apart
     with pytest.raises(ValueError, match="no kind of useless view: colour"):
         collection.draw_useless("colour", rng, 4, 2)
-
-
-def test_eighteen_cases_of_six_sets():
     names = [f"{name} + {kind}" for name in [*collection.USELESS_SETS, "cora"] for kind in collection.USELESS]
     chosen = collection.choose_useless_cases([*collection.USELESS_SETS, *names])
-    assert len(chosen) == 18
+    assert len(chosen) == 18  # of six sets
     assert not any(name.startswith("cora") for name in chosen)
 
 
@@ -245,12 +235,9 @@ def test_summary_has_means_ranks_wins_and_scores_per_set():
         "| other | 0.300 | 0.150 | 2.5 | 2 of 2 | 0 : 2 | 0.450 |",
     ]
     assert lines[8] == "| method | b | a |"
-    assert lines[10:] == ["| ours | .20 | .70 ±.14 |", "| partly |  | .90 |", "| other | .10 | .50 |"]
-
-
-def test_summary_compares_with_the_named_line():
     text = render_summary(RECORDS, ["ours", "other", "partly"], ["b"], against="other")
     assert "better : worse than other" in text
     assert "| ours | 0.200 | 0.100 | 1.0 | 1 of 1 | 1 : 0 | 0.100 |" in text
     assert "partly" not in text
     assert render_summary(RECORDS, ["ours"], ["never run"]) == "No results.\n"
+    assert lines[10:] == ["| ours | .20 | .70 ±.14 |", "| partly |  | .90 |", "| other | .10 | .50 |"]

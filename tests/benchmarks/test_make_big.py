@@ -18,12 +18,9 @@ def folder(tmp_path_factory):
     return folder
 
 
-def test_files_have_the_requested_size(folder):
+def test_files_have_the_requested_size_and_views_stay_on_disk(folder):
     total = sum(path.stat().st_size for path in folder.iterdir())
     assert 40e6 <= total < 40e6 + make_big.BLOCK * 800
-
-
-def test_both_views_stay_on_disk(folder):
     views, y = make_big.load_views(folder)
     assert views.names == ("counts", "dense")
     assert views.present.all()

@@ -48,14 +48,11 @@ def test_ratios_within_turns_and_equal_labels():
     assert "75.0% the same" in words
 
 
-def test_models_that_differ_in_the_last_bit():
+def test_models_that_differ_in_the_last_bit_and_cost_of_a_killed_worker():
     first = SimpleNamespace(labels_=np.array([0, 1]), cost_=1.0)
     other = SimpleNamespace(labels_=np.array([0, 0]), cost_=np.nextafter(1.0, 2))
     assert scale.describe_equality(first, first) == {"labels": "equal", "cost": "equal"}
     assert scale.describe_equality(first, other) == {"labels": "DIFFER", "cost": "DIFFERS"}
-
-
-def test_cost_of_a_killed_worker():
     values = scale.describe_loss(5.0, [3.0, 5.0])
     assert values == {"seconds": "5.00", "undisturbed": "3.00 and 5.00", "lost": "+1.00", "ratio": "1.25"}
 

@@ -19,21 +19,17 @@ def describe(name, values, kind="number", **options):
     return OriginalColumn(name, np.asarray(values), kind, is_description=True, **options)
 
 
-def test_numbers_are_compared_as_scipy_does():
-    (row,) = compare_clusters(LABELS, [describe("x", NUMBERS)]).rows()
+def test_numbers_and_categories_are_compared_as_scipy_does():
+    number, category = compare_clusters(LABELS, [describe("x", NUMBERS), describe("color", WORDS, "category")]).rows()
     expected = stats.kruskal(*(NUMBERS[cluster == LABELS] for cluster in range(3)))
-    assert (row["statistic"], row["p"]) == pytest.approx((expected.statistic, expected.pvalue))
-    assert row["effect"] == pytest.approx(expected.statistic / 89)
-    assert (row["test"], row["measure"], row["n"]) == ("Kruskal-Wallis", "epsilon squared", 90)
-
-
-def test_categories_are_compared_as_scipy_does():
-    (row,) = compare_clusters(LABELS, [describe("color", WORDS, "category")]).rows()
+    assert (number["statistic"], number["p"]) == pytest.approx((expected.statistic, expected.pvalue))
+    assert number["effect"] == pytest.approx(expected.statistic / 89)
+    assert (number["test"], number["measure"], number["n"]) == ("Kruskal-Wallis", "epsilon squared", 90)
     placed = LABELS >= 0
     counts = stats.contingency.crosstab(LABELS[placed], WORDS[placed].astype(str)).count
     expected = stats.chi2_contingency(counts, correction=False)
-    assert (row["statistic"], row["p"]) == pytest.approx((expected.statistic, expected.pvalue))
-    assert row["effect"] == pytest.approx(stats.contingency.association(counts, method="cramer"))
+    assert (category["statistic"], category["p"]) == pytest.approx((expected.statistic, expected.pvalue))
+    assert category["effect"] == pytest.approx(stats.contingency.association(counts, method="cramer"))
 
 
 def test_empty_cells_are_left_out():
@@ -108,15 +104,7 @@ def test_pvalues_of_noise_are_uniform():
     assert compare_clusters(labels, columns)["p_adjusted"].min() > 0.05
 
 
-def test_only_descriptions_are_tested():
-    clustered = OriginalColumn("price", NUMBERS, "number")
-    assert compare_clusters(LABELS, [clustered, describe("x", NUMBERS)])["column"].tolist() == ["x"]
-    assert compare_clusters(LABELS, [clustered]).n_rows == compare_each_cluster(LABELS, [clustered]).n_rows == 0
-    with pytest.raises(ValueError, match="column 'x' must have one cell per entity, shape \\(95,\\), got \\(3,\\)"):
-        compare_clusters(LABELS, [describe("x", [1.0, 2.0, 3.0])])
-
-
-def test_columns_that_cannot_be_tested():
+def test_columns_that_cannot_be_tested_and_sentences():
     n = len(LABELS)
     columns = [
         describe("constant", np.ones(n)),
@@ -134,8 +122,19 @@ def test_columns_that_cannot_be_tested():
         *("the same value for all", "empty", "the same value for all", "texts are not tested"),
         "nothing to compare",
     ]
+    row = {"n": 9, "test": "log-rank", "p": 0.002, "p_adjusted": 0.006}
+    assert describe_test(columns[4], row) == "groups differ in survival (log-rank p = .002, adjusted .006)"
+    row |= {"test": "chi-squared", "p": 0.5, "p_adjusted": 1.0}
+    sentence = "no clear difference between groups (chi-squared p = .50, adjusted > .99)"
+    assert describe_test(describe("sex", np.array(["f", "m"], dtype=object), "category"), row) == sentence
+    assert format_p(float("nan")) == "not tested"
     assert compare_each_cluster(LABELS, columns)["p"].shape == (3 * 5,)  # none of the empty column
-    assert compare_clusters(np.zeros(n, dtype=int), [columns[-1]])["test"].tolist() == ["none"]
+    assert compare_clusters(np.zeros(n, dtype=int), columns[-1:])["test"].tolist() == ["none"]
+    clustered = OriginalColumn("price", NUMBERS, "number")  # is no description
+    assert compare_clusters(LABELS, [clustered, columns[-1]])["column"].tolist() == ["x"]
+    assert compare_clusters(LABELS, [clustered]).n_rows == compare_each_cluster(LABELS, [clustered]).n_rows == 0
+    with pytest.raises(ValueError, match="column 'x' must have one cell per entity, shape \\(95,\\), got \\(3,\\)"):
+        compare_clusters(LABELS, [describe("x", [1.0, 2.0, 3.0])])
 
 
 def test_holm_adjustment_against_its_definition():
@@ -145,13 +144,3 @@ def test_holm_adjustment_against_its_definition():
     np.testing.assert_allclose(np.sort(adjust_holm(p)), expected)
     assert (np.argsort(adjust_holm(p), kind="stable") != np.argsort(p, kind="stable")).mean() < 1
     np.testing.assert_equal(adjust_holm([0.02, np.nan]), [0.02, np.nan])
-
-
-def test_sentences():
-    row = {"n": 9, "test": "log-rank", "p": 0.002, "p_adjusted": 0.006}
-    column = describe("months/event", [1.0, 2.0], event=np.array([True, False]))
-    assert describe_test(column, row) == "groups differ in survival (log-rank p = .002, adjusted .006)"
-    row |= {"test": "chi-squared", "p": 0.5, "p_adjusted": 1.0}
-    column = describe("sex", np.array(["f", "m"], dtype=object), "category")
-    assert describe_test(column, row) == "no clear difference between groups (chi-squared p = .50, adjusted > .99)"
-    assert format_p(float("nan")) == "not tested"

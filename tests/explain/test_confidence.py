@@ -1,10 +1,9 @@
 """Confidence of models, and contested entities."""
 
-import inspect
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
 import consilience as cs
 from consilience import baselines
@@ -13,52 +12,20 @@ from consilience.explain import clarity, contested
 from consilience.explain.confidence import describe_counted_views
 
 QUICK = {"random_state": 0, "n_init": 2}
-MODELS = {
-    "Consilience": lambda: cs.Consilience(3, **QUICK),
-    "CoEM": lambda: cs.CoEM(3, eta=0.3, **QUICK),
-    "CoTrainedSpectral": lambda: cs.CoTrainedSpectral(3, **QUICK),
-    "ConvexMixture": lambda: cs.ConvexMixture(3),
-    "MultiViewAgglomerative": lambda: cs.MultiViewAgglomerative(3),
-    "MultiViewConstrainedKMeans": lambda: cs.MultiViewConstrainedKMeans(3, random_state=0),
-    "MultiViewKMeans": lambda: cs.MultiViewKMeans(3, **QUICK),
-    "MultiViewSphericalKMeans": lambda: cs.MultiViewSphericalKMeans(3, **QUICK),
-    "PCKMeans": lambda: cs.PCKMeans(3, random_state=0),
-    "COPKMeans": lambda: cs.COPKMeans(3, random_state=0),
-    "MPCKMeans": lambda: cs.MPCKMeans(3, random_state=0),
-    "CCAKMeans": lambda: baselines.CCAKMeans(3, **QUICK),
-    "CCASpectral": lambda: baselines.CCASpectral(3, **QUICK),
-    "CoRegularizedSpectral": lambda: baselines.CoRegularizedSpectral(3, **QUICK),
-    "ConcatenatedViews": lambda: baselines.ConcatenatedViews(cs.MultiViewKMeans(3, **QUICK)),
-    "KernelAddition": lambda: baselines.KernelAddition(3, **QUICK),
-    "KernelProduct": lambda: baselines.KernelProduct(3, **QUICK),
-    "MergedViews": lambda: baselines.MergedViews(cs.MultiViewKMeans(3, **QUICK), {}),
-    "MinimumDisagreement": lambda: baselines.MinimumDisagreement(3, **QUICK),
-    "SingleView": lambda: baselines.SingleView(cs.MultiViewKMeans(3, **QUICK)),
+MODELS = {  # of each way to measure it
+    "Consilience": cs.Consilience(3, **QUICK),
+    "CoEM": cs.CoEM(3, eta=0.3, **QUICK),
+    "MultiViewKMeans": cs.MultiViewKMeans(3, **QUICK),
+    "MultiViewAgglomerative": cs.MultiViewAgglomerative(3),
+    "PCKMeans": cs.PCKMeans(3, random_state=0),
+    "COPKMeans": cs.COPKMeans(3, random_state=0),
+    "MPCKMeans": cs.MPCKMeans(3, random_state=0),
+    "CCASpectral": baselines.CCASpectral(3, **QUICK),
+    "CoRegularizedSpectral": baselines.CoRegularizedSpectral(3, **QUICK),
+    "ConcatenatedViews": baselines.ConcatenatedViews(cs.MultiViewKMeans(3, **QUICK)),
+    "KernelAddition": baselines.KernelAddition(3, **QUICK),
+    "MinimumDisagreement": baselines.MinimumDisagreement(3, **QUICK),
 }
-ONE_VIEW = ("PCKMeans", "MPCKMeans", "COPKMeans")
-
-
-def make_data(kind):
-    missing = 0.3 if kind == "missing" else 0.0
-    views, _ = make_gaussian_views(60, n_clusters=3, n_features=(4, 6), separation=4, missing=missing, random_state=3)
-    views = views.map(lambda X: np.abs(X) + 0.01)
-    return views.map(sp.csr_array) if kind == "sparse" else views
-
-
-def fit_estimator(name, kind):
-    views = make_data(kind)[["view0"]] if name in ONE_VIEW else make_data(kind)
-    X = views["view0"] if name in ONE_VIEW else views
-    return MODELS[name]().fit(X), X
-
-
-def test_every_estimator_is_tested():
-    public = {
-        name
-        for module in (cs, baselines)
-        for name in dir(module)
-        if inspect.isclass(exported := getattr(module, name)) and hasattr(exported, "fit_predict")
-    }
-    assert public == set(MODELS)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +37,13 @@ def test_every_estimator_is_tested():
     ],
 )
 def test_confidence_is_between_0_and_1(name, kind):
-    model, views = fit_estimator(name, kind)
+    missing = 0.3 if kind == "missing" else 0.0
+    views, _ = make_gaussian_views(60, n_clusters=3, n_features=(4, 6), separation=4, missing=missing, random_state=3)
+    views = views.map(lambda X: np.abs(X) + 0.01)
+    views = views.map(sp.csr_array) if kind == "sparse" else views
+    if name.endswith("CKMeans") or name == "COPKMeans":  # of one view
+        views = views["view0"]
+    model = clone(MODELS[name]).fit(views)
     values = clarity(model, views)
     assert values.shape == (60,)
     assert values.dtype == np.float64
@@ -117,24 +90,14 @@ def test_lead_over_next_cluster(labels, distance, expected):
     assert clarity(Stub(labels, distance), None).tolist() == expected
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_contested_equals_literal_loop(seed):
-    rng = np.random.default_rng(seed)
+@pytest.mark.parametrize("confirmed", [None, ["a", "b"], ["a"], []])
+def test_contested_equals_literal_loop(confirmed):
+    rng = np.random.default_rng(0)
     view_labels = {name: rng.integers(-1, 3, size=80) for name in ("a", "b", "c")}
     view_labels["c"][:40] = -1
-    expected = [len({labels[i] for labels in view_labels.values() if labels[i] >= 0}) > 1 for i in range(80)]
-    assert contested(view_labels).tolist() == expected
-
-
-def test_only_confirmed_views_contest():
-    rng = np.random.default_rng(0)
-    view_labels = {name: rng.integers(-1, 3, size=80) for name in ("a", "b", "noise")}
-    kept = {name: view_labels[name] for name in ("a", "b")}
-    assert contested(view_labels, ["a", "b"]).tolist() == contested(kept).tolist()
-    assert contested(view_labels, ["a", "b"]).sum() < contested(view_labels).sum()
-    assert not contested(view_labels, ["a"]).any()
-    assert not contested(view_labels, []).any()
-    assert not contested({"a": [0, 1, -1, 2]}).any()
+    counted = [view_labels[name] for name in ("abc" if confirmed is None else confirmed)]
+    expected = [len({labels[i] for labels in counted if labels[i] >= 0}) > 1 for i in range(80)]
+    assert contested(view_labels, confirmed).tolist() == expected
 
 
 @pytest.mark.parametrize(

@@ -33,10 +33,7 @@ def test_numbers_are_compared_by_their_quartiles():
             is_inside = LABELS[LABELS >= 0] == 1
             delta = np.mean(np.sign(distance[is_inside][:, None] - distance[~is_inside]))
             assert difference.strength == pytest.approx(abs(delta))
-
-
-def test_quartiles_with_ties_and_gaps_are_those_of_numpy():
-    values = RNG.integers(0, 4, len(LABELS)) + 5.0 * (LABELS == 1)
+    values = RNG.integers(0, 4, len(LABELS)) + 5.0 * (LABELS == 1)  # with ties and gaps
     values[::7] = np.nan
     (difference,) = find_differences(LABELS, [OriginalColumn("n", values, "number")])[1]
     inside, outside = values[LABELS == 1], values[(LABELS >= 0) & (LABELS != 1)]
@@ -71,6 +68,11 @@ def test_words_and_phrases_of_texts():
     assert "'santoku' in 67% of texts, elsewhere 0%" in sentences
     assert "'wooden handle' in 67% of texts, elsewhere 0%" in sentences  # and not the words by themselves
     assert not any("'of" in sentence or "with" in sentence or "'wooden'" in sentence for sentence in sentences)
+    texts = np.array(["数据 算法", "数据 模型", "猫 狗", "猫 鸟"] * 10, dtype=object)
+    first, second = find_differences([0, 0, 1, 1] * 10, [OriginalColumn("text", texts, "text")])
+    assert first[0].sentence == "'数据' in 100% of texts, elsewhere 0%"
+    assert not any(mark.sentence.startswith(("'数'", "'据'")) for mark in first)  # nor characters of a term
+    assert second[0].sentence == "'猫' in 100% of texts, elsewhere 0%"
 
 
 def test_the_strongest_difference_is_first_whatever_its_kind():
@@ -97,14 +99,6 @@ def test_noise_marks_no_cluster():
     assert sum(map(len, find_differences(labels, columns))) <= 1
 
 
-def test_characters_of_a_longer_term_are_not_listed():
-    texts = np.array(["数据 算法", "数据 模型", "猫 狗", "猫 鸟"] * 10, dtype=object)
-    differences = find_differences([0, 0, 1, 1] * 10, [OriginalColumn("text", texts, "text")])
-    assert differences[0][0].sentence == "'数据' in 100% of texts, elsewhere 0%"
-    assert not any(sentence.startswith(("'数'", "'据'")) for sentence in (d.sentence for d in differences[0]))
-    assert differences[1][0].sentence == "'猫' in 100% of texts, elsewhere 0%"
-
-
 def test_a_rare_word_in_a_tiny_cluster_is_chance():
     labels = np.repeat([0, 1], [3, 997])
     texts = np.array(["plain text"] * 1000, dtype=object)
@@ -123,16 +117,10 @@ def test_numbers_that_mostly_are_zero_are_compared_by_the_share_above():
 
 
 def test_equal_quartiles_are_replaced_by_means():
-    values = np.repeat([1.0, 2.0], 100)[RNG.permutation(200)]
-    labels = np.repeat([0, 1], 100)
-    values[:100] = np.repeat([1, 2, 2, 2, 3], 20)
-    values[100:] = np.repeat([1, 1, 2, 2, 2], 20)
-    values = np.repeat(values, 5)
-    labels = np.repeat(labels, 5)
+    values, labels = np.repeat([1.0, 2, 3, 1, 2], [100, 300, 100, 200, 300]), np.repeat([0, 1], 500)
     marks = find_differences(labels, [OriginalColumn("rating", values, "number")])[0]
     assert [mark.sentence for mark in marks] == ["rating 2, elsewhere 1–2"]
-    values = np.concatenate([np.repeat([1, 2, 3], [30, 60, 110]), np.repeat([1, 2, 3], [45, 95, 60])]).astype(float)
-    labels = np.repeat([0, 1], 200)
+    values, labels = np.repeat([1.0, 2, 3, 1, 2, 3], [30, 60, 110, 45, 95, 60]), np.repeat([0, 1], 200)
     (mark,) = find_differences(labels, [OriginalColumn("rating", values, "number")])[0]
     assert mark.sentence == "rating 2.4 on average, elsewhere 2.1"
 
@@ -153,6 +141,8 @@ def test_nothing_differs_without_other_clusters_and_in_constant_and_empty_column
     ]
     assert find_differences(np.zeros(160, dtype=int), [*same, *others]) == [[]]
     assert find_differences(np.full(160, -1), [*same, *others]) == []
+    with pytest.raises(ValueError, match="column 'x' must have one cell per entity"):
+        find_differences(LABELS, [OriginalColumn("x", np.zeros(3), "number")])
 
 
 def test_numbers_are_rounded_to_what_their_range_tells():
@@ -160,8 +150,3 @@ def test_numbers_are_rounded_to_what_their_range_tells():
     assert format_range(0.4, 912.0) == "0.4–910"
     assert format_range(1_234_567, 1_234_569, is_whole=True) == "1,234,567–1,234,569"
     assert [write_share(share) for share in (0, 0.001, 0.344, 0.999, 1)] == ["0%", "<1%", "34%", ">99%", "100%"]
-
-
-def test_columns_of_another_length_are_refused():
-    with pytest.raises(ValueError, match="column 'x' must have one cell per entity"):
-        find_differences(LABELS, [OriginalColumn("x", np.zeros(3), "number")])

@@ -80,19 +80,10 @@ def test_clusters_without_any_link_merge_last_by_their_means():
     assert hierarchy.merges.tolist() == [[0, 3], [1, 2], [4, 5]]
     assert (hierarchy.heights[1:] >= 1 / (1 + PRIOR)).all()
     assert hierarchy.cut(2).tolist() == [0, 1, 1, 0]
-
-
-def test_means_are_compared_in_the_views_that_both_clusters_have():
-    labels = np.arange(4)
-    views = cs.Views(
-        {
-            "a": np.array([[0.0], [5.0], [1.0], [np.nan]]),
-            "b": sp.csr_array(np.array([[2.0, 0], [0, 1], [9, 0], [0, 3]])),
-        },
-        present=np.array([[True, True], [True, True], [True, True], [False, True]]),
-    )
-    hierarchy = build_hierarchy(labels, views, graph=np.eye(4))
-    assert hierarchy.cut(2).tolist() == [0, 1, 0, 1]
+    blocks = {"a": np.array([[0.0], [5], [1], [np.nan]]), "b": sp.csr_array([[2.0, 0], [0, 1], [9, 0], [0, 3]])}
+    views = cs.Views(blocks, present=np.arange(8).reshape(4, 2) != 6)
+    hierarchy = build_hierarchy(np.arange(4), views, graph=np.eye(4))
+    assert hierarchy.cut(2).tolist() == [0, 1, 0, 1], "means in the views that both clusters have"
 
 
 def test_cut_numbers_groups_by_their_first_cluster():
@@ -107,15 +98,11 @@ def test_cut_numbers_groups_by_their_first_cluster():
             hierarchy.cut(n)
 
 
-def test_levels_end_with_the_clusters():
-    for n_clusters, levels in ((1, [1]), (2, [1, 2]), (7, [*range(1, 8)]), (13, [1, 2, 3, 4, 5, 6, 8, 10, 12, 13])):
+def test_levels_end_with_the_clusters_also_with_at_most_one_and_no_similarities():
+    for n_clusters, levels in ((2, [1, 2]), (7, [*range(1, 8)]), (13, [1, 2, 3, 4, 5, 6, 8, 10, 12, 13])):
         hierarchy = merge(np.arange(n_clusters), np.ones((n_clusters, n_clusters)))
         assert hierarchy.levels == levels
-        for n in levels:
-            assert len(np.unique(hierarchy.cut(n))) == n
-
-
-def test_at_most_one_cluster_and_no_similarities():
+        assert [len(np.unique(hierarchy.cut(n))) for n in levels] == levels
     for labels in ([-1, -1], [0, 0], [3, -1]):
         hierarchy = merge(np.array(labels), np.ones((2, 2)))
         assert hierarchy.merges.shape == (0, 2)
@@ -125,6 +112,11 @@ def test_at_most_one_cluster_and_no_similarities():
     hierarchy = merge(np.array([0, 1, 2]), np.zeros((3, 3)))
     assert hierarchy.merges.tolist() == [[0, 1], [2, 3]]
     np.testing.assert_allclose(hierarchy.heights, 1 / (1 + PRIOR))
+    views = cs.Views([np.ones((3, 1))])
+    with pytest.raises(ValueError, match=r"entity of the views, which are 3, got the shapes \(3,\) and \(3, 2\)"):
+        build_hierarchy([0, 1, 1], views, graph=np.ones((3, 2)))
+    with pytest.raises(ValueError, match=r"which are 3, got the shapes \(2,\) and \(3, 3\)"):
+        build_hierarchy([0, 1], views)
 
 
 def test_500_clusters_are_fast():
@@ -135,11 +127,3 @@ def test_500_clusters_are_fast():
     hierarchy = build_hierarchy(labels, views, graph=graph)
     assert time.process_time() - start < 5  # far less on a machine that does nothing else
     assert hierarchy.n_clusters == 500
-
-
-def test_shapes_are_checked():
-    views = cs.Views([np.ones((3, 1))])
-    with pytest.raises(ValueError, match=r"entity of the views, which are 3, got the shapes \(3,\) and \(3, 2\)"):
-        build_hierarchy([0, 1, 1], views, graph=np.ones((3, 2)))
-    with pytest.raises(ValueError, match=r"which are 3, got the shapes \(2,\) and \(3, 3\)"):
-        build_hierarchy([0, 1], views)

@@ -29,12 +29,6 @@ def test_descriptions_have_terms_sizes_and_typical_entities():
     assert second.name == "apple, red"
 
 
-def test_function_names_clusters():
-    names, notes = run_namer(lambda cluster: f"  the {cluster.terms[0].name}\nof {cluster.number} ", describe())
-    assert names == ["the knife of 0", "the apple of 1"]
-    assert notes == []
-
-
 @pytest.mark.parametrize(
     ("value", "message"),
     [
@@ -52,7 +46,10 @@ def test_unsuitable_names_are_noted_and_not_used(value, message):
     assert note.endswith("its name stays.")
 
 
-def test_errors_of_the_function_are_noted_once():
+def test_errors_of_the_function_are_noted_once_and_ctrl_c_is_not_caught():
+    def stop(cluster):
+        raise KeyboardInterrupt("stopped by the user")
+
     def fail(cluster):
         raise ConnectionError("no model at port 8080")
 
@@ -61,17 +58,13 @@ def test_errors_of_the_function_are_noted_once():
     assert notes == [
         "namer, for the cluster 'knife, steel', and 1 more: ConnectionError: no model at port 8080; its name stays."
     ]
-
-
-def test_ctrl_c_is_not_caught():
-    def stop(cluster):
-        raise KeyboardInterrupt("stopped by the user")
-
     with pytest.raises(KeyboardInterrupt, match="stopped by the user"):
         run_namer(stop, describe())
 
 
-def test_coinciding_names_are_told_apart():
+def test_function_names_clusters_and_coinciding_names_are_told_apart():
+    names, notes = run_namer(lambda cluster: f"  the {cluster.terms[0].name}\nof {cluster.number} ", describe())
+    assert (names, notes) == (["the knife of 0", "the apple of 1"], [])
     names, notes = run_namer(lambda cluster: "Things" if cluster.number else "things", describe())
     assert names == ["things", "Things (apple, red)"]
     assert "gave the name 'Things' to several clusters; its name is in parentheses" in notes[0]

@@ -100,29 +100,24 @@ def test_columns_have_their_names():
     assert_same(profiles, compute_marks_literally(X, LABELS, np.ones(len(LABELS), bool), 10, ["red", "green", "blue"]))
 
 
-def test_smaller_means_mark_clusters_only_with_negative_numbers():
+def test_smaller_means_mark_clusters_only_with_negative_numbers_and_empty_and_full_ones_have_no_marks():
     X = np.array([[0.0], [0.1], [5.0], [5.2], [5.1]])
     labels = [0, 0, 1, 1, 1]
     assert profile(cs.Views({"x": X}), labels)["x"][0] == []
     profiles = profile(cs.Views({"x": X - 3}), labels)["x"]
     assert profiles[0][0].strength == pytest.approx(-profiles[1][0].strength)
     assert profiles[0][0].strength < 0
-
-
-def test_empty_and_full_clusters_have_no_marks():
-    X = make_counts()
-    assert profile(cs.Views({"x": X}), np.zeros(len(X), int))["x"] == [[]]
-    assert profile(cs.Views({"x": X}), np.where(LABELS == 1, 2, LABELS * 0))["x"][1] == []
-    assert profile(cs.Views({"x": X}), np.full(len(X), -1))["x"] == []
+    views = cs.Views({"x": make_counts()})
+    assert profile(views, LABELS * 0)["x"] == [[]]
+    assert profile(views, np.where(LABELS == 1, 2, 0))["x"][1] == []
+    assert profile(views, np.full(len(LABELS), -1))["x"] == []
     with pytest.raises(ValueError, match="labels"):
-        profile(cs.Views({"x": X}), LABELS[:5])
+        profile(views, LABELS[:5])
 
 
 def test_first_of_equal_columns_wins():
     X = np.tile([[4.0], [5.0], [0.0], [1.0]], (1, 6))
-    profiles = profile(cs.Views({"x": X}), [0, 0, 1, 1], n_top=3)["x"]
-    assert profiles == profile(cs.Views({"x": X}), np.array([0, 0, 1, 1]), n_top=3)["x"]
-    assert [mark.feature for mark in profiles[0]] == ["0", "1", "2"]
+    assert list_features(profile(cs.Views({"x": X}), [0, 0, 1, 1], n_top=3)["x"])[0] == ["0", "1", "2"]
 
 
 def test_small_whole_numbers_do_not_overflow():
@@ -142,21 +137,16 @@ def test_marks_do_not_depend_on_offset(offset):
     assert list_features(shifted) == list_features(expected)
 
 
-def test_typical_entities_have_highest_confidence():
-    profiles = typical([0, 1, 0, 1, 0, -1, 3], [0.5, 0.9, 0.7, 0.2, 0.5, 1.0, 0.1], n=2)
-    assert [entities.tolist() for entities in profiles] == [[2, 0], [1, 3], [], [6]]
-    assert typical([], []) == []
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_typical_equals_literal_loop(seed):
+@pytest.mark.parametrize(("seed", "n"), [(0, 5), (1, 2)])
+def test_typical_equals_literal_loop(seed, n):
     rng = np.random.default_rng(seed)
     labels, sure = rng.integers(-1, 4, size=50), rng.integers(0, 5, size=50) / 4
     expected = [
-        sorted((i for i in range(50) if labels[i] == c), key=lambda i: (-sure[i], i))[:5]
+        sorted((i for i in range(50) if labels[i] == c), key=lambda i: (-sure[i], i))[:n]
         for c in range(labels.max() + 1)
     ]
-    assert [entities.tolist() for entities in typical(labels, sure)] == expected
+    assert [entities.tolist() for entities in typical(labels, sure, n)] == expected
+    assert typical([], []) == []
 
 
 def test_words_describe_views_without_column_names():
@@ -168,20 +158,12 @@ def test_words_describe_views_without_column_names():
     assert [marks[0].feature for marks in profiles["text"]] == ["red", "blue"]
     assert list(profiles) == ["text", "x"]  # 'meaning' has the texts of 'text'
     assert profiles["x"] == profile(views, labels)["x"]
-
-
-def test_function_words_do_not_describe_clusters():
+    views = cs.Views({"text": embedding})
     texts = ["le lit est bon et nous l'avons aimé", "the bed is good and we liked it"] * 20
-    views = cs.Views({"text": np.random.default_rng(0).normal(size=(40, 3))})
-    french, english = profile(views, [0, 1] * 20, texts={"text": texts})["text"]
-    assert {mark.feature for mark in french} == {"lit", "bon", "aimé"}
-    assert {mark.feature for mark in english} == {"bed", "good", "liked"}
-
-
-def test_texts_without_shared_words_describe_nothing():
-    texts = [f"word{i}" for i in range(30)]
-    views = cs.Views({"text": np.random.default_rng(0).normal(size=(30, 3))})
-    assert profile(views, [0, 1, 2] * 10, texts={"text": texts})["text"] == [[], [], []]
-    frame = pytest.importorskip("pandas").DataFrame({"weight": [1.0, 2.0, 8.0, 9.0] * 5})
-    views, labels = cs.Views({"x": frame}), [0, 0, 1, 1] * 5
-    assert profile(views, labels, texts={"x": ["same words"] * 20}) == profile(views, labels)
+    found = profile(views, [0, 1] * 20, texts={"text": texts})["text"]
+    words = [{mark.feature for mark in marks} for marks in found]
+    assert words == [{"lit", "bon", "aimé"}, {"bed", "good", "liked"}], "function words do not describe clusters"
+    assert profile(views, labels, texts={"text": [f"word{i}" for i in range(40)]})["text"] == [[], []]
+    frame = pytest.importorskip("pandas").DataFrame({"weight": [1.0, 2.0, 8.0, 9.0] * 10})
+    views = cs.Views({"x": frame})
+    assert profile(views, labels, texts={"x": ["same words"] * 40}) == profile(views, labels)

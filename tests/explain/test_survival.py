@@ -85,33 +85,16 @@ def test_test_of_several_clusters_against_literal_sums():
     np.testing.assert_allclose(result.variance, variance)
     assert result.clusters.tolist() == [0, 1, 2, 4]
     assert result.observed.sum() == pytest.approx(result.expected.sum())
-
-
-def test_test_of_two_clusters_is_that_of_scipy():
-    first = LABELS == 0
+    scores = score_times(TIME, EVENT)
+    np.testing.assert_allclose([scores[cluster == LABELS].sum() for cluster in result.clusters], difference)
+    first = LABELS == 1
+    single = compare_survival(TIME, EVENT, first.astype(int))
+    assert result.hazard_ratios[1] == pytest.approx(single.hazard_ratios[1]), "a cluster against the rest"
     samples = [stats.CensoredData(TIME[rows & EVENT], right=TIME[rows & ~EVENT]) for rows in (first, ~first)]
     expected = stats.logrank(*samples)
-    result = compare_survival(TIME, EVENT, first.astype(int))
-    assert result.statistic == pytest.approx(expected.statistic**2)
-    assert result.pvalue == pytest.approx(expected.pvalue)
-
-
-def test_variance_of_a_cluster_is_that_of_the_cluster_against_the_rest():
-    several, single = compare_survival(TIME, EVENT, LABELS), compare_survival(TIME, EVENT, (LABELS == 1).astype(int))
-    assert several.variance[1] == pytest.approx(single.variance[1])
-    assert several.hazard_ratios[1] == pytest.approx(single.hazard_ratios[1])
-
-
-def test_scores_add_up_to_observed_minus_expected_events():
-    result, scores = compare_survival(TIME, EVENT, LABELS), score_times(TIME, EVENT)
-    sums = [scores[cluster == LABELS].sum() for cluster in result.clusters]
-    np.testing.assert_allclose(sums, result.observed - result.expected)
-
-
-def test_entities_without_time_or_cluster_are_left_out():
-    time, labels = TIME.copy(), LABELS.copy()
+    assert (single.statistic, single.pvalue) == pytest.approx((expected.statistic**2, expected.pvalue))
+    time, labels, rest = TIME.copy(), LABELS.copy(), np.delete(np.arange(120), [3, 7])
     time[3], labels[7] = np.nan, -1
-    rest = np.delete(np.arange(120), [3, 7])
     expected = compare_survival(TIME[rest], EVENT[rest], LABELS[rest])
     assert compare_survival(time, EVENT, labels).pvalue == pytest.approx(expected.pvalue)
 

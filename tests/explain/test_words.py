@@ -32,14 +32,9 @@ def test_words_and_phrases_are_those_of_a_literal_search(tokens):
     assert [set(terms[has[[i]].indices]) for i in range(len(texts))] == find_literally(texts)
 
 
-def test_beginning_of_each_text_is_read(tune):
+def test_beginning_of_each_text_is_read_and_addresses_and_codes_are_no_words(tune):
+    words = f"see https://a.example/b?c=d or me@example.org, pixel_17, x7, 1945 and {'q' * 60} knife"
+    assert find_words([words])[1].tolist() == ["knife"]
     tune("explain.words", most_tokens=5)
-    _, terms, _ = find_words(["one1 alpha beta gamma delta epsilon zeta"])
+    terms = find_words(["one1 alpha beta gamma delta epsilon zeta"])[1]
     assert terms.tolist() == ["one1", "alpha", "beta", "gamma", "delta"]
-
-
-def test_addresses_and_codes_are_no_words():
-    _, terms, _ = find_words(
-        [f"see https://a.example/b?c=d or me@example.org, pixel_17, x7, 1945 and {'q' * 60} knife"]
-    )
-    assert terms.tolist() == ["knife"]

@@ -38,20 +38,16 @@ def cluster(data, **options):
         (np.array(list(zip(NUMBERS[:, 0], TEXTS, strict=True)), dtype=[("x", float), ("t", "U20")]), ("data",)),
     ],
 )
-def test_list_of_matrices_is_a_list_of_views_and_one_of_rows_a_table(data, names):
+def test_list_of_matrices_is_a_list_of_views_and_one_of_rows_a_table(data, names, tmp_path):
     result = cluster(data)
     assert result.views.names == names
     assert result.predict(data).tolist() == result.labels.tolist()
     assert len(result.predict_frame(data)["cluster"]) == len(result.frame["cluster"]) == 20
     assert cs.metrics.adjusted_rand_score(CLUSTERS, result.labels) == 1
-
-
-def test_list_of_views_is_loaded_and_updated(tmp_path):
-    data = [NUMBERS, TEXTS]
-    result = cluster(data)
-    loaded = cs.load_run(result.save(tmp_path / "run"), data)
-    assert loaded.views.names == ("view0", "view1")
-    assert loaded.update(data).labels.tolist() == result.labels.tolist()
+    if names[0] == "size":  # is loaded and updated
+        loaded = cs.load_run(result.save(tmp_path / "run"), data)
+        assert loaded.views.names == names
+        assert loaded.update(data).labels.tolist() == result.labels.tolist()
 
 
 @pytest.mark.parametrize("take", [cs.cluster, lambda data: cs.Consilience(2).fit({"data": data})])

@@ -45,15 +45,12 @@ def result(products):
     return cs.cluster(products, 3, labels="kind", encode=ENCODE)
 
 
-def test_table_is_split_into_views_and_clustered(result, products):
+def test_table_is_split_into_views_and_clustered_and_its_frame_has_the_results(result, products):
     assert result.summary["scores"]["nmi"] > 0.95
     assert result.n_clusters == 3
     assert sum(result.sizes) == len(products) == len(result.labels)
     assert "description" in result.views.names
     assert result.ids.tolist() == products["sku"].tolist()
-
-
-def test_frame_has_the_columns_of_the_data_and_the_results(result, products):
     frame = result.frame
     assert type(frame) is pd.DataFrame
     pd.testing.assert_frame_equal(frame[list(products)], products)
@@ -108,40 +105,36 @@ def test_prediction_of_the_data_gives_its_labels(result, products):
     assert set(frame["confidence in words"]) == {"sure"}
 
 
-def test_saved_run_is_loaded(result, products, tmp_path):
+def test_saved_run_is_loaded_and_changed_data_is_refused(result, products, tmp_path):
     folder = result.save(tmp_path / "run")
     loaded = cs.load_run(folder)
-    assert loaded.labels.tolist() == result.labels.tolist()
     assert (loaded.names, loaded.sizes, loaded.notes) == (result.names, result.sizes, result.notes)
-    assert repr(loaded) == repr(result)
     assert loaded.predict(products).tolist() == result.predict(products).tolist()
-    with_data = cs.load_run(folder, products)
-    pd.testing.assert_frame_equal(with_data.frame, result.frame)
-    changed = products.assign(price=products["price"] + 1)
+    pd.testing.assert_frame_equal(cs.load_run(folder, products).frame, result.frame)
     with pytest.raises(ValueError, match="changed since the model was fitted"):
-        _ = cs.load_run(folder, changed).views
+        _ = cs.load_run(folder, products.assign(price=products["price"] + 1)).views
     with pytest.raises(FileExistsError, match="overwrite=True"):
         result.save(folder)
+    with pytest.raises(FileNotFoundError, match="is not the folder of a run"):
+        cs.load_run(tmp_path)
 
 
-def test_run_with_labels_and_seeds_in_memory_is_loaded(products, tmp_path):
-    kinds = products["kind"]
-    data = products.drop(columns="kind")
-    seeds = kinds.where(np.arange(90) % 5 == 0)
-    result = cs.cluster(data, 3, labels=kinds, seeds=seeds, random_state=7, **QUICK)
-    folder = result.save(tmp_path / "run")
-    with pytest.raises(ValueError, match=r"seeds in memory: .* cs\.load_run\(folder, data, seeds=seeds\)"):
-        _ = cs.load_run(folder, data).report
-    loaded = cs.load_run(folder, data, labels=kinds, seeds=seeds)
-    assert write_undated(loaded.report) == write_undated(result.report)
-
-
-def test_run_of_files_with_seeds_in_memory_is_loaded(products, tmp_path):
-    products.drop(columns="kind").to_csv(tmp_path / "data.csv", index=False)
+@pytest.mark.parametrize("of_files", [False, True])
+def test_run_with_labels_and_seeds_in_memory_is_loaded(of_files, products, tmp_path):
+    data, labels = products.drop(columns="kind"), {} if of_files else {"labels": products["kind"]}
     seeds = products["kind"].where(np.arange(90) % 5 == 0).tolist()
-    result = cs.cluster(tmp_path / "data.csv", 3, seeds=seeds, **QUICK)
-    loaded = cs.load_run(result.save(tmp_path / "run"), seeds=seeds)
+    if of_files:
+        data.to_csv(tmp_path / "products.csv", index=False)
+    result = cs.cluster(
+        tmp_path / "products.csv" if of_files else data, 3, seeds=seeds, random_state=7, **labels, **QUICK
+    )
+    folder, again = result.save(tmp_path / "run"), () if of_files else (data,)
+    if not of_files:
+        with pytest.raises(ValueError, match=r"seeds in memory: .* cs\.load_run\(folder, data, seeds=seeds\)"):
+            _ = cs.load_run(folder, data).report
+    loaded = cs.load_run(folder, *again, seeds=seeds, **labels)
     assert write_undated(loaded.report) == write_undated(result.report)
+    assert ("<title>90 products in 3 groups</title>" in loaded.report.to_html()) == of_files
 
 
 def test_series_of_classes_are_joined_by_their_index(products):
@@ -151,13 +144,10 @@ def test_series_of_classes_are_joined_by_their_index(products):
     seeds = result.summary["seeds"]
     assert [row["entities"] for row in seeds] == shuffled[:30].value_counts().sort_index().tolist()
     assert [row["in_cluster"] for row in seeds] == [row["entities"] for row in seeds]
-
-
-def test_series_of_classes_are_joined_with_views_that_lack_some_of_the_entities(products):
-    data = products.set_index("sku")
+    data = products.set_index("sku")  # views that lack some of the entities
     views = {"numbers": data[["price"]].iloc[:80], "text": data[["description"]].iloc[10:]}
-    shuffled = data["kind"].sample(frac=1, random_state=1)
-    assert cs.cluster(views, 3, labels=shuffled, encode={"text": "words"}, assess=False).summary["scores"]["nmi"] > 0.9
+    labels = data["kind"].sample(frac=1, random_state=1)
+    assert cs.cluster(views, 3, labels=labels, encode={"text": "words"}, assess=False).summary["scores"]["nmi"] > 0.9
 
 
 def test_classes_that_are_not_known_are_no_class(products):
@@ -174,17 +164,6 @@ def test_classes_that_are_also_a_column_of_the_data_are_refused(products, option
         cs.cluster(products, 3, **{option: take(products["kind"])})
 
 
-def test_folder_without_a_run_is_refused(tmp_path):
-    with pytest.raises(FileNotFoundError, match="is not the folder of a run"):
-        cs.load_run(tmp_path)
-
-
-def test_report_of_a_call_speaks_of_python(result):
-    page = result.report.to_html()
-    assert "Rows are identified by the column" in page
-    assert not re.search(r" \(?--[a-z]+ ", page)
-
-
 def test_mapping_of_objects_and_paths(products, tmp_path):
     numbers = products.set_index("sku")[["price"]]
     products[["sku", "description"]].to_csv(tmp_path / "texts.csv", index=False)
@@ -194,9 +173,13 @@ def test_mapping_of_objects_and_paths(products, tmp_path):
     assert result.ids.tolist() == products["sku"].tolist()
 
 
-def test_constraints_in_memory_are_by_position_or_id(products):
+def test_constraints_in_memory_are_by_position_or_id_and_steps_are_logged(products, caplog):
     views, _ = cs.datasets.make_gaussian_views(30, separation=2, random_state=0)
-    result = cs.cluster(views, 3, constraints=cs.Constraints([(0, 1)], [(0, 2)]), assess=False)
+    blocks = {name * 1000: block for name, block in views.items()}  # longer than names of files can be
+    with caplog.at_level(logging.INFO, logger="consilience"):
+        result = cs.cluster(blocks, 3, constraints=cs.Constraints([(0, 1)], [(0, 2)]), assess=False)
+    assert any(message.startswith("fitted the model (") for message in caplog.messages)
+    assert result.views.names == tuple(blocks)
     assert (result.summary["constraints"]["given"], result.summary["constraints"]["kept"]) == (2, 2)
     by_id = cs.Constraints([("P000", "P001")], [("P000", "P089")])
     result = cs.cluster(products, 3, constraints=by_id, encode=ENCODE, assess=False)
@@ -241,19 +224,6 @@ def test_long_texts_take_little_memory(result, tmp_path):
     assert peak < 150 * len(LONG_TEXT)  # an array of strings of that length takes four times as much
 
 
-def test_names_of_views_can_be_longer_than_those_of_files():
-    views, _ = cs.datasets.make_gaussian_views(30, random_state=0)
-    blocks = {name * 1000: block for name, block in views.items()}
-    assert cs.cluster(blocks, 2, method="k-means", assess=False).views.names == tuple(blocks)
-
-
-def test_steps_and_notes_are_logged(caplog):
-    views, _ = cs.datasets.make_gaussian_views(30, random_state=0)
-    with caplog.at_level(logging.INFO, logger="consilience"):
-        cs.cluster(views, 2, assess=False)
-    assert any(message.startswith("fitted the model (") for message in caplog.messages)
-
-
 def test_notes_name_arguments_of_python(products):
     data = products.assign(url="https://shop.example/" + products["sku"])
     notes = cs.cluster(data, 3, **QUICK).notes
@@ -263,16 +233,15 @@ def test_notes_name_arguments_of_python(products):
     assert any(note.endswith('Use a column anyway with kinds={"COLUMN": "KIND"}.') for note in notes)
 
 
-def test_representations(result):
-    lines = repr(result).splitlines()
-    assert lines[0].startswith("90 entities in 3 clusters; views: ")
+def test_representations_and_report_of_a_call(result):
+    assert repr(result).splitlines()[0].startswith("90 entities in 3 clusters; views: ")
     assert all(name in repr(result) for name in result.names)
     html = result._repr_html_()
     assert "<table>" in html
     assert html.count("<tr>") == 4
-
-
-# --- the frame of several tables --------------------------------------------------------------------------------------
+    page = result.report.to_html()
+    assert "Rows are identified by the column" in page
+    assert not re.search(r" \(?--[a-z]+ ", page), "the page speaks of Python"
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "files"])
@@ -304,28 +273,17 @@ def test_frame_of_several_tables_has_the_columns_of_all(library, products, tmp_p
     assert list(new if library == "files" else new.columns)[:4] == ["sku", "price", "color", "cluster"]
 
 
-def test_frame_leaves_out_matrices_and_repeats_no_id(result, products):
-    photos = np.random.default_rng(0).normal(size=(90, 4))
-    frame = cs.cluster(
-        {"shop": products.drop(columns="kind"), "photos": photos}, 3, method="k-means", assess=False
-    ).frame
-    assert list(frame)[:5] == ["sku", "price", "color", "description", "cluster"]
-    assert "id" not in result.frame
-
-
-def test_loaded_run_has_the_clusters_without_unconfirmed_views(products, tmp_path):
+def test_loaded_run_has_the_clusters_without_unconfirmed_views_and_its_frame_no_matrices(products, tmp_path):
     noise = np.random.default_rng(0).normal(size=(90, 5))
     data = {"shop": products.drop(columns="kind"), "noise": noise}
     result = cs.cluster(data, 3, encode=ENCODE)
+    assert list(result.frame)[:5] == ["sku", "price", "color", "description", "cluster"]
     assert "without noise" in result.frame
     folder = result.save(tmp_path / "run")
     loaded = cs.load_run(folder, data)
     pd.testing.assert_frame_equal(loaded.frame, result.frame)
     again = loaded.save(tmp_path / "again")
     assert (again / "labels.csv").read_bytes() == (folder / "labels.csv").read_bytes()
-
-
-# --- names of pictures ------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -380,21 +338,18 @@ def test_id_column_replaces_an_index_that_repeats(products, name):
         cs.cluster(data, 3, id_column="sku", labels=products["kind"])
 
 
-def test_rows_are_matched_by_position_if_unnamed_whole_numbers_repeat(products):
+def test_index_that_repeats_is_refused_unless_rows_are_matched_by_position(products):
     numbers = pd.concat([products[:45], products[45:].reset_index(drop=True)])[["price"]]
     result = cs.cluster({"price": numbers, "text": products["description"]}, 3, method="k-means", assess=False)
     assert result.ids.tolist() == list(range(90))
-    assert result.frame["description"].tolist() == products["description"].tolist()
-    assert result.frame["price"].tolist() == products["price"].tolist()
-
-
-def test_index_that_repeats_is_refused_if_rows_are_joined_by_it(products):
-    data = products.set_index("color")
+    assert (
+        result.frame[["description", "price"]].to_numpy().tolist()
+        == products[["description", "price"]].to_numpy().tolist()
+    )
+    with pytest.raises(ValueError, match=r"data\['price'\] has the id '0' more than once in its index"):
+        cs.cluster({"price": numbers, "text": products["description"][::-1]}, 3)
     message = (
         r"data has the id 'red' more than once in its index: .*name an id column \(id_column\), or call reset_index"
     )
     with pytest.raises(ValueError, match=message):
-        cs.cluster(data, 3)
-    numbers = pd.concat([products[:45], products[45:].reset_index(drop=True)])[["price"]]
-    with pytest.raises(ValueError, match=r"data\['price'\] has the id '0' more than once in its index"):
-        cs.cluster({"price": numbers, "text": products["description"][::-1]}, 3)
+        cs.cluster(products.set_index("color"), 3)

@@ -5,6 +5,7 @@ import csv
 import json
 import re
 import zlib
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
@@ -48,6 +49,17 @@ def read_rows(path):
         return list(csv.DictReader(file))
 
 
+@contextmanager
+def open_workbench(result, folder):
+    workbench = Workbench(result, folder)
+    workbench.start()
+    try:
+        workbench.wait_until_ready(HANG_LIMIT)
+        yield workbench
+    finally:
+        workbench.close()
+
+
 def test_word_is_a_function_of_the_number_and_a_higher_number_means_surer(result):
     numbers, words = (result.frame[name].tolist() for name in ("confidence", "confidence in words"))
     assert len(set(words)) > 1
@@ -57,7 +69,7 @@ def test_word_is_a_function_of_the_number_and_a_higher_number_means_surer(result
     assert [round(number, 2) for number in numbers] == numbers  # the number that is shown decides
 
 
-def test_all_outputs_have_the_same_number_and_word(result, folder, senses):
+def test_all_outputs_have_the_same_number_and_word(result, folder):
     shown = [(number, str(word)) for number, word in result.frame[["confidence", "confidence in words"]].to_numpy()]
     for name in ("labels.csv", "items.csv"):
         rows = read_rows(folder / name)
@@ -69,18 +81,13 @@ def test_all_outputs_have_the_same_number_and_word(result, folder, senses):
     assert [(percent / 100, data["words"][percent]) for percent in percents] == shown
     facts = json.loads((folder / "summary.json").read_text("utf-8"))
     assert facts["mean_confidence"] == pytest.approx(np.mean([number for number, _ in shown]))
-    workbench = Workbench(result, folder)
-    workbench.start()
-    try:
-        workbench.wait_until_ready(HANG_LIMIT)
+    with open_workbench(result, folder) as workbench:
         packed, items = workbench.describe_state()["confidence"], workbench.describe_items()
         assert [(percent / 100, items["words"][percent]) for percent in unpack_column(packed, "u1")] == shown
         assert workbench.describe_item(0)["confidence"] == shown[0][0]
-    finally:
-        workbench.close()
 
 
-def test_new_rows_have_the_number_and_the_word(result, folder, senses):
+def test_new_rows_have_the_number_and_the_word(result, senses):
     placed = result.predict_frame(senses)
     assert "probability" not in placed
     fits = placed["fits"] == "yes"
@@ -95,12 +102,7 @@ def test_without_an_assessment_no_confidence_is_shown(senses, tmp_path):
     folder = result.save(tmp_path / "run")
     assert "confidence" not in read_rows(folder / "labels.csv")[0]
     assert json.loads((folder / "summary.json").read_text("utf-8"))["mean_confidence"] is None
-    workbench = Workbench(result, folder)
-    workbench.start()
-    try:
-        workbench.wait_until_ready(HANG_LIMIT)
+    with open_workbench(result, folder) as workbench:
         state = workbench.describe_state()
         assert state["confidence"] is None
         assert {group["confidence"] for group in state["groups"]} == {None}
-    finally:
-        workbench.close()

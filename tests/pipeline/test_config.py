@@ -13,17 +13,8 @@ pytestmark = pytest.mark.quick
 
 
 def test_written_settings_are_read(tmp_path):
-    inputs = {
-        "view": ["a b.csv", 't=x.csv:"q"', "u=\x7f\n\\.csv"],
-        "id": "-id",
-        "settings": ["eta=1"],
-        "k": "auto",
-        "seed": 3,
-        "outliers": 0.1,
-        "title": "Größe 🙂",
-        "labels": None,
-        "mapping": [],
-    }
+    inputs = {"view": ["a b.csv", 't=x.csv:"q"', "u=\x7f\n\\.csv"], "id": "-id", "settings": ["eta=1"], "k": "auto"}
+    inputs |= {"seed": 3, "outliers": 0.1, "title": "Größe 🙂", "labels": None, "mapping": []}
     write_config(tmp_path / "run.toml", inputs, 4)
     assert read_config(tmp_path / "run.toml") == [
         *("--view=a b.csv", '--view=t=x.csv:"q"', "--view=u=\x7f\n\\.csv", "--id=-id", "--set=eta=1"),

@@ -59,22 +59,20 @@ def short_texts(monkeypatch):
     )
 
 
-def test_links_that_join_alike_entities_are_used_beyond_rows():
-    contents, _ = build_contents(text_share=0.15)
+@pytest.mark.parametrize(("text_share", "homophily"), [(0.15, 0.9), (0.6, 0)])
+def test_links_that_join_alike_entities_are_used_beyond_rows(text_share, homophily):
+    contents, _ = build_contents(text_share=text_share, homophily=homophily)
     choices = select_encodings(contents, join_contents(contents), rare=True, encode={"text": "words"}, n_clusters=4)
     assert choices.encode["text"] == "words"
-    assert choices.encode["cites"] in ("graph", "rows+smooth", "smooth")
     assert choices.tables["cites"]["candidate"].tolist() == ["rows", "graph", "rows+smooth", "smooth"]
     (note,) = choices.notes
-    assert note.startswith("View 'cites' is used ")
-    assert note.endswith("--encode cites=rows keeps the default.")
-
-
-def test_meaningless_links_stay_rows():
-    contents, _ = build_contents(text_share=0.6, homophily=0)
-    choices = select_encodings(contents, join_contents(contents), rare=True, encode={"text": "words"}, n_clusters=4)
-    assert choices.encode["cites"] == "rows"
-    assert choices.notes[0].startswith("View 'cites' is used as rows of linked ids: other encodings do not make")
+    if homophily:
+        assert choices.encode["cites"] in ("graph", "rows+smooth", "smooth")
+        assert note.startswith("View 'cites' is used ")
+        assert note.endswith("--encode cites=rows keeps the default.")
+    else:
+        assert choices.encode["cites"] == "rows"
+        assert note.startswith("View 'cites' is used as rows of linked ids: other encodings do not make")
 
 
 def test_contents_are_chosen_in_turn_with_links_last(short_texts, monkeypatch):
@@ -94,20 +92,14 @@ def test_contents_are_chosen_in_turn_with_links_last(short_texts, monkeypatch):
     assert text_options["n_clusters"] == 3
 
 
-def test_encodings_of_the_user_are_kept(short_texts, monkeypatch):
+def test_encodings_of_the_user_are_kept(short_texts):
     contents, _ = build_contents(n=100)
-    monkeypatch.setattr(encodings, "compare_representations", choose_always("never called"))
     user = {"text": "lsa", "cites": "graph"}
     choices = select_encodings(contents, join_contents(contents), rare=True, encode=user)
-    assert choices.encode == user
-    assert choices.notes == []
-    assert choices.tables == {}
-
-
-def test_too_few_entities_keep_the_default_with_a_note(short_texts):
+    assert (choices.encode, choices.notes, choices.tables) == (user, [], {})
     contents, _ = build_contents(n=30)
     choices = select_encodings(contents, join_contents(contents), rare=True)
-    assert choices.encode == {}
+    assert choices.encode == {}, "too few entities keep the default"
     words = "View 'text' is used by its words: encodings could not be compared (30 different entities are too few"
     assert choices.notes[0].startswith(words)
 

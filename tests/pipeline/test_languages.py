@@ -39,10 +39,13 @@ def test_languages_are_named_with_their_numbers():
     )
 
 
-def test_one_language_is_not_noted():
+def test_one_language_and_groups_that_follow_it_by_chance_are_not_noted():
     mixed = {"English": 900, "French": 30}
     for numbers in ({"English": 90}, {"French": 90}, {"unknown": 90}, mixed, {"a": 4, "b": 4}):
         assert describe_languages("review", make_languages(**numbers)) is None
+    rng = np.random.default_rng(0)
+    languages = rng.choice(np.array(["English", "French"], dtype=object), 60)
+    assert describe_following("review", languages, rng.integers(20, size=60)) is None
 
 
 def repeat_groups(*rows):
@@ -79,12 +82,6 @@ def test_groups_that_follow_the_language_are_noted(rows, message):
     assert describe_following("review", unknown, labels) is None
 
 
-def test_groups_follow_no_language_by_chance():
-    rng = np.random.default_rng(0)
-    languages = rng.choice(np.array(["English", "French"], dtype=object), 60)
-    assert describe_following("review", languages, rng.integers(20, size=60)) is None
-
-
 @pytest.fixture(scope="module")
 def result():
     texts = [text for language in PATTERNS for text in write_reviews(language)]
@@ -97,9 +94,6 @@ def test_run_says_that_groups_follow_the_language(result):
     assert following.startswith("The groups follow the language of 'review': 100% of its texts are in the language")
     assert '(encode={"review": "PATH"})' in following
     assert "The groups follow the language of" in result.report.to_html()
-
-
-def test_names_and_words_lack_stop_words_of_all_languages(result):
     stop_words = {"le", "était", "mais", "nous", "pas", "das", "war", "aber", "uns", "nicht", "the", "was", "not"}
     assert not stop_words & set(", ".join(result.names).replace(", ", " ").split())
     assert not stop_words & set(result.views.feature_names("review"))

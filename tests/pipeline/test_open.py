@@ -42,11 +42,6 @@ def fetch(url):
         return response.read().decode("utf-8")
 
 
-def test_result_in_memory_needs_a_folder(result):
-    with pytest.raises(ValueError, match=r'has no folder for the decisions: result\.open\("folder"\) saves'):
-        result.open(wait=False)
-
-
 def test_result_in_memory_is_saved_and_opened_again_with_its_decisions(result, tmp_path, urls):
     running = result.open(tmp_path / "run", wait=False)
     assert [url.partition("#")[0] for url in urls] == [running.url.partition("#")[0]]
@@ -69,22 +64,16 @@ def test_result_in_memory_is_saved_and_opened_again_with_its_decisions(result, t
     assert len(urls) == 1
 
 
-def test_folder_of_another_run_is_refused(result, tmp_path):
+def test_wrong_folders_and_too_many_items_are_refused(result, tmp_path, tune):
+    with pytest.raises(ValueError, match=r'has no folder for the decisions: result\.open\("folder"\) saves'):
+        result.open(wait=False)
     other = cluster_items(tmp_path / "items.csv", 4, method="k-means", **QUICK)
     other.save(tmp_path / "run")
     with pytest.raises(FileExistsError, match="run contains another run: choose another folder"):
         result.open(tmp_path / "run", wait=False)
-
-
-def test_loaded_result_is_copied_to_another_folder(result, tmp_path):
-    loaded = cs.load_run(result.save(tmp_path / "first"))
-    with loaded.open(tmp_path / "." / "first", wait=False) as running:
-        assert running.folder == tmp_path / "first"
-    with loaded.open(tmp_path / "second", wait=False) as running:
-        settle(running.workbench)
-        decide(running.workbench, "outlier", [3])
-    assert not (tmp_path / "first" / "decisions.jsonl").exists()
-    assert (tmp_path / "second" / "decisions.jsonl").exists()
+    tune("workbench.opening", max_items=50)
+    with pytest.raises(ValueError, match="the workbench takes up to 50 items, got 90: cluster a sample of them"):
+        result.open(tmp_path / "other", wait=False)
 
 
 def test_waiting_ends_when_the_workbench_is_stopped_or_an_error_occurs(result, tmp_path, monkeypatch, capsys):
@@ -106,16 +95,23 @@ def test_waiting_ends_when_the_workbench_is_stopped_or_an_error_occurs(result, t
         assert running.workbench.log.read_only is None
 
 
-def test_used_port_releases_the_folder(result, tmp_path):
+def test_loaded_result_is_copied_to_another_folder_and_a_used_port_releases_it(result, tmp_path):
+    loaded = cs.load_run(result.save(tmp_path / "first"))
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(OSError, match=f"cannot listen on port {port}: .*choose another port, or 0"):
-            result.open(tmp_path / "run", port=port, wait=False)
-    with result.open(tmp_path / "run", port=port, wait=False) as running:
+            loaded.open(tmp_path / "." / "first", port=port, wait=False)
+    with loaded.open(tmp_path / "." / "first", port=port, wait=False) as running:
+        assert running.folder == tmp_path / "first"
         assert running.url.startswith(f"http://127.0.0.1:{port}/#token=")
         assert running.workbench.log.read_only is None
+    with loaded.open(tmp_path / "second", wait=False) as running:
+        settle(running.workbench)
+        decide(running.workbench, "outlier", [3])
+    assert not (tmp_path / "first" / "decisions.jsonl").exists()
+    assert (tmp_path / "second" / "decisions.jsonl").exists()
 
 
 def test_data_in_memory_is_asked_for_in_terms_of_python(frames, tmp_path):
@@ -223,9 +219,3 @@ def test_rows_without_data_are_left_out(tmp_path):
         assert settle(workbench).shape == (N_ITEMS - 2,)
         decide(workbench, "together", [0, 3])  # positions among the rows with data: rows 0 and 5
         assert workbench.export_constraints() == "first,second,type\n0,5,must-link\n"
-
-
-def test_too_many_items_are_refused(result, tmp_path, tune):
-    tune("workbench.opening", max_items=50)
-    with pytest.raises(ValueError, match="the workbench takes up to 50 items, got 90: cluster a sample of them"):
-        result.open(tmp_path / "run", wait=False)

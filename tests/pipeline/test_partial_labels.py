@@ -48,7 +48,7 @@ def test_command_says_how_many_entities_are_scored_and_described(files, tmp_path
     assert f"Only {N_LABELED} of {N} items" in page
 
 
-def test_call_says_how_many_entities_are_scored_and_described(files, table):
+def test_call_says_how_many_entities_are_scored(files):
     path, options = str(files / "some.csv:cls"), {"method": "k-means", "assess": False}
     result = cs.cluster(files / "data.csv", 3, labels=path, **options)
     assert result.summary["scored"] == N_LABELED
@@ -56,17 +56,6 @@ def test_call_says_how_many_entities_are_scored_and_described(files, table):
     assert any(UNKNOWN in note for note in result.notes)
     result = cs.cluster(files / "data.csv", 3, seeds=path, **options)
     assert any(UNKNOWN in note for note in result.notes)
-    data = table.drop(columns="cls").set_index("id")
-    described = pd.DataFrame({"age": np.arange(N_LABELED), "sex": list("fm") * 10}, index=data.index[::3])
-    views = {"a": data[["a"]], "b": data[["b"]][1:]}
-    result = cs.cluster(views, 3, describe=described, **options)
-    assert [note for note in result.notes if "describes" in note] == [f"describe {DESCRIBED}"]
-
-
-def test_nothing_is_noted_if_all_entities_match(table):
-    result = cs.cluster(table, 3, labels="cls", method="k-means", assess=False)
-    assert result.summary["scored"] == N
-    assert not any("Only" in note or "of no entity" in note for note in result.notes)
 
 
 @pytest.mark.parametrize("by_index", [True, False])
@@ -82,25 +71,19 @@ def test_classes_and_descriptions_in_memory_are_joined_by_id(table, by_index):
     result = cs.cluster(data, 3, labels=classes, describe=described, **options)
     assert result.summary["scored"] == N_LABELED
     assert result.summary["scores"]["nmi"] == 1
-    assert {
-        f"{SCORED} labels: the others are not scored.",
-        f"labels: {UNKNOWN}",
-        f"describe {DESCRIBED}",
-        f"describe: {UNKNOWN}",
-    } <= set(result.notes)
+    notes = {f"labels: {UNKNOWN}", f"describe {DESCRIBED}", f"describe: {UNKNOWN}"}
+    assert notes | {f"{SCORED} labels: the others are not scored."} <= set(result.notes)
     age = next(column for column in result.columns if column.name == "age")
     assert [value for value in age.values if value == value] == [10 * row for row in table["cls"][::3]]
 
 
 def test_index_named_like_the_id_column_has_ids_also_if_it_numbers_rows(table):
-    data = table.assign(id=np.arange(N)[::-1])
+    data, options = table.assign(id=np.arange(N)[::-1]), {"method": "k-means", "assess": False}
     labels = pd.Series(table["cls"].to_numpy()[::-1], index=pd.Index(np.arange(N), name="id"))
-    result = cs.cluster(data.drop(columns="cls"), 3, labels=labels, id_column="id", method="k-means", assess=False)
-    assert result.summary["scores"]["nmi"] == 1
-
-
-def test_one_entity_has_a_class(table):
-    result = cs.cluster(table[["a", "b"]], 3, labels=pd.Series(["x"], index=[4]), method="k-means", assess=False)
+    result = cs.cluster(data.drop(columns="cls"), 3, labels=labels, id_column="id", **options)
+    assert (result.summary["scores"]["nmi"], result.summary["scored"]) == (1, N)
+    assert not any("Only" in note or "of no entity" in note for note in result.notes), "all entities match"
+    result = cs.cluster(table[["a", "b"]], 3, labels=pd.Series(["x"], index=[4]), **options)
     assert f"Only 1 of {N} entities has a class in labels: the others are not scored." in result.notes
 
 

@@ -38,12 +38,19 @@ def test_rows_of_another_kind_are_a_warning_and_usual_ones_none(result, table):
         result.predict_frame(new.reset_index(drop=True))
 
 
-def read_command_notes(result, new, folder):
-    """Predict a frame by the command, and return its notes in the terms of a call."""
+def check_notes(result, new, folder, expected, predict="predict"):
+    """Check the notes on the prediction of a frame: by the call, and by the command in the terms of a call."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        predicted = getattr(result, predict)(new)
+    assert [str(warning.message) for warning in caught] == result.prediction_notes
+    assert result.prediction_notes[: len(expected)] == expected
     new.to_csv(folder / "data.csv", index=False)
     ran = run_successfully("predict", result.save(folder / "run"), "--view", f"data={folder / 'data.csv'}")
     notes = [line.removeprefix("note: ") for line in ran.err.splitlines() if line.startswith("note: ")]
-    return [put_in_python_terms(note.replace(str(folder / "data.csv"), "data")) for note in notes]
+    notes = [put_in_python_terms(note.replace(str(folder / "data.csv"), "data")) for note in notes]
+    assert notes == result.prediction_notes
+    return predicted
 
 
 def test_cells_that_cannot_be_read_and_empty_rows_are_warnings(table, tmp_path):
@@ -58,12 +65,9 @@ def test_cells_that_cannot_be_read_and_empty_rows_are_warnings(table, tmp_path):
         "read, and count as empty.",
         "Entity 5 has no data in any view: left out.",
     ]
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        frame = result.predict_frame(new)
+    frame = check_notes(result, new, tmp_path, expected, "predict_frame")
     assert frame["cluster"][5] == -1
-    assert [str(warning.message) for warning in caught] == result.prediction_notes == expected
-    assert read_command_notes(result, new, tmp_path) == expected
+    assert len(result.prediction_notes) == 2
 
 
 @pytest.mark.parametrize(
@@ -80,12 +84,7 @@ def test_texts_in_place_of_numbers_are_noted_in_views_of_all_kinds(table, column
     new = data.astype({"length": object})
     new.loc[: n_wrong - 1, "length"] = "foo"
     expected = f"data:{','.join(columns)}: column 'length' holds numbers; 'foo' in {unread} empty."
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        result.predict(new)
-    assert [str(warning.message) for warning in caught] == result.prediction_notes
-    assert result.prediction_notes[0] == expected
-    assert read_command_notes(result, new, tmp_path) == result.prediction_notes
+    check_notes(result, new, tmp_path, [expected])
 
 
 def test_view_of_which_nothing_can_be_read_is_refused(table):

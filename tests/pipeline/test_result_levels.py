@@ -38,15 +38,15 @@ def test_level_merges_similar_clusters(result, kitchen):
         assert set(result.labels[level.labels == group]) == set(clusters)
     steel = level.names[level.labels[0]]
     assert "steel" in steel
-
-
-def test_all_clusters_and_a_single_group(result):
     level = result.at(5)
     np.testing.assert_array_equal(level.labels, result.labels)
-    assert level.names == result.names
-    assert level.merged == [[0], [1], [2], [3], [4]]
-    assert result.at(1).merged == [[0, 1, 2, 3, 4]]
-    assert result.at(1).sizes == [100]
+    assert (level.names, level.merged) == (result.names, [[0], [1], [2], [3], [4]])
+    assert (result.at(1).merged, result.at(1).sizes) == ([[0, 1, 2, 3, 4]], [100])
+    with pytest.raises(ValueError, match=r"n=6 is more than the 5 clusters of .* run cs.cluster\(data, n_clusters=6\)"):
+        result.at(6)
+    for n in (0, 2.5):
+        with pytest.raises(ValueError, match=f"n must be an integer of 1 or more, got {n}"):
+            result.at(n)
 
 
 def test_level_shows_a_table(result):
@@ -57,14 +57,6 @@ def test_level_shows_a_table(result):
     many = Level(np.arange(25), [f"<b>{i}" for i in range(25)], [[i] for i in range(25)])
     assert repr(many).endswith("... and 5 more")
     assert "<b>3" not in many._repr_html_()
-
-
-def test_impossible_levels_are_refused(result):
-    with pytest.raises(ValueError, match=r"n=6 is more than the 5 clusters of .* run cs.cluster\(data, n_clusters=6\)"):
-        result.at(6)
-    for n in (0, 2.5):
-        with pytest.raises(ValueError, match=f"n must be an integer of 1 or more, got {n}"):
-            result.at(n)
 
 
 def test_map_has_a_position_for_each_entity_with_data(result, kitchen):
@@ -94,9 +86,9 @@ def test_runs_of_earlier_versions_compute_levels_from_the_data(result, kitchen, 
     save(saved, folder / "model.zip", overwrite=True)
     with pytest.raises(ValueError, match="was made from data in memory"):
         cs.load_run(folder).at(2)
-    loaded = cs.load_run(folder, kitchen[0])
-    assert loaded.at(2).names == result.at(2).names
-    np.testing.assert_array_equal(loaded.at(2).labels, result.at(2).labels)
+    level = cs.load_run(folder, kitchen[0]).at(2)
+    assert level.names == result.at(2).names
+    np.testing.assert_array_equal(level.labels, result.at(2).labels)
 
 
 def test_names_of_unusual_levels(monkeypatch, result):

@@ -75,6 +75,10 @@ def read_sheet(path, name="items"):
     return [dict(zip(header, row, strict=True)) for row in rows]
 
 
+def read_about(path):
+    return python_calamine.CalamineWorkbook.from_path(path).get_sheet_by_name("about").to_python()
+
+
 def read_table(path):
     with path.open(newline="", encoding="utf-8-sig") as file:
         return list(csv.DictReader(file))
@@ -99,33 +103,39 @@ def build_column(cells, reading=None):
 
 def test_items_have_the_data_and_the_results(result, products, folder):
     items, rows = read_sheet(folder / "groups.xlsx"), read_table(folder / "items.csv")
+    original = ["price", "listed", "weight", "zip", "story", "name"]
     assert list(items[0]) == [
         *("sku", "group", "group number", "confidence", "confidence in words", "second choice", "second choice number"),
-        *("contested", "price", "listed", "weight", "zip", "story", "name"),
+        *("contested", *original),
     ]
     assert list(rows[0]) == [
         *("sku", "name_2", "cluster", "confidence", "confidence in words", "second name", "second", "contested"),
-        *("price", "listed", "weight", "zip", "story", "name"),
+        *original,
     ]
     assert [row["sku"] for row in items] == [row["sku"] for row in rows] == products["sku"].tolist()
+    frame, assessment = result.frame, result.assessment
     for name, heading in {"cluster": "group number", "name_2": "group", "second name": "second choice"}.items():
-        expected = [str(value) for value in result.frame[name]]
+        expected = [str(value) for value in frame[name]]
         assert [row[name] for row in rows] == expected
         assert [str(int(row[heading]) if name == "cluster" else row[heading]) for row in items] == expected
-    frame = result.frame
     names = np.array([*result.names, None], dtype=object)
     assert frame["second name"].tolist() == names[frame["second"].fillna(-1).astype(int)].tolist()
-    assert [row["confidence"] for row in items] == result.assessment.confidence.tolist()
-    assert [row["confidence in words"] for row in items] == result.assessment.certainty.tolist()
-    assert [float(row["confidence"]) for row in rows] == result.assessment.confidence.tolist()
+    assert [row["confidence in words"] for row in items] == assessment.certainty.tolist()
+    for table in (items, rows):
+        assert [float(row["confidence"]) for row in table] == assessment.confidence.tolist()
+        assert [float(row["weight"]) for row in table] == pytest.approx(products["weight"].tolist(), rel=1e-14)
     for column in ("price", "listed", "zip", "story"):
         assert [row[column] for row in rows] == products[column].tolist()
-    assert [float(row["weight"]) for row in rows] == products["weight"].tolist()
-    assert [row["weight"] for row in items] == pytest.approx(products["weight"].tolist(), rel=1e-14)
     assert [row["price"] for row in items] == [float(text[1:].replace(",", "")) for text in products["price"]]
     dates = [dt.datetime.strptime(text, "%d/%m/%Y").date() for text in products["listed"]]
     assert [row["listed"] for row in items] == dates
     assert [row["zip"] for row in items] == products["zip"].tolist()  # 00007 is not 7
+
+
+def test_sheets_can_be_clustered_again(folder, result):
+    data = {"sheet": f"{folder / 'groups.xlsx'}:weight", "table": f"{folder / 'items.csv'}:weight"}
+    again = cs.cluster(data, 3, id_column="sku", assess=False, method="k-means")
+    assert again.ids.tolist() == result.ids.tolist()
 
 
 def test_formulas_are_texts(products, folder):
@@ -146,32 +156,26 @@ def test_groups_describe_the_clusters(result, folder):
         *("group number", "group", "items", "share", "stability", "what marks it", "typical items"),
         "neighboring groups",
     ]
-    order = sorted(range(3), key=lambda cluster: (-result.sizes[cluster], cluster))
+    sizes, labels, ids = result.sizes, result.labels, result.ids.tolist()
+    order = sorted(range(3), key=lambda cluster: (-sizes[cluster], cluster))
     assert [int(row["cluster"]) for row in rows] == [int(row["group number"]) for row in groups] == order
-    stability = dict(
-        zip(*(result.assessment.clusters[name].tolist() for name in ("cluster", "stability")), strict=True)
-    )
-    labels = result.labels
-    for row, group in zip(rows, groups, strict=True):
-        cluster = int(row["cluster"])
+    stability = {row["cluster"]: row["stability"] for row in result.assessment.clusters.rows()}
+    for cluster, row, group in zip(order, rows, groups, strict=True):
         assert row["name"] == group["group"] == result.names[cluster]
-        assert int(row["size"]) == group["items"] == result.sizes[cluster]
-        assert float(row["share"]) == group["share"] == pytest.approx(result.sizes[cluster] / N, abs=1e-4)
+        assert int(row["size"]) == group["items"] == sizes[cluster]
+        assert float(row["share"]) == group["share"] == pytest.approx(sizes[cluster] / N, abs=1e-4)
         assert float(row["stability"]) == group["stability"] == pytest.approx(stability[cluster], abs=1e-4)
         members = group["typical items"].split("\n")
         assert row["typical"] == " | ".join(members)
-        ids = [member.partition(": ")[0] for member in members]
-        assert len(ids) == 5
-        assert all(labels[result.ids.tolist().index(entity_id)] == cluster for entity_id in ids)
+        assert [labels[ids.index(member.partition(": ")[0])] for member in members] == [cluster] * 5
         words = next(words for words in WORDS if words[0] in row["marks"])
         assert set(words) <= set(re.findall(r"\w+", row["marks"]))
         second = result.frame["second name"][labels == cluster].value_counts()
-        assert row["neighbors"].startswith(f"{second.index[0]} ({second.iloc[0] / result.sizes[cluster]:.0%})")
+        assert row["neighbors"].startswith(f"{second.index[0]} ({second.iloc[0] / sizes[cluster]:.0%})")
 
 
 def test_about_states_the_verdict_and_explains_the_columns(result, folder):
-    rows = python_calamine.CalamineWorkbook.from_path(folder / "groups.xlsx").get_sheet_by_name("about").to_python()
-    about = {label: text for label, text in rows if label}
+    about = {label: text for label, text in read_about(folder / "groups.xlsx") if label}
     assert about["result"] == "60 items in 3 groups"
     assert about["verdict"] == result.assessment.headline
     assert about["date"] == result.summary["when"]
@@ -209,12 +213,6 @@ def test_groups_have_the_colors_of_the_report(folder, result):
         assert list(named.colors) == [looks[cluster][0] for cluster in cells["cluster"].cells]
 
 
-def test_sheets_can_be_clustered_again(folder, result):
-    data = {"sheet": f"{folder / 'groups.xlsx'}:weight", "table": f"{folder / 'items.csv'}:weight"}
-    again = cs.cluster(data, 3, id_column="sku", assess=False, method="k-means")
-    assert again.ids.tolist() == result.ids.tolist()
-
-
 HOSTILE = [
     '<r><t>x</t></r></is></c><c r="Z9"><f>1+1</f></c><c><is><r></r>',  # XlsxWriter writes <r>...</r> as tags
     "<script>alert(1)</script>&amp;<![CDATA[",
@@ -232,6 +230,7 @@ HOSTILE = [
     "#REF!",
     "TRUE",
     "\t=tab",
+    "".join(map(chr, [*range(0xA1, 0x180), *range(0x5D0, 0x5F0), 0x200B, 0x202E])),
 ]  # fmt: skip
 
 
@@ -243,6 +242,11 @@ def test_texts_stay_as_they_are(tmp_path):
     parts = parse_parts(tmp_path / "t.xlsx")
     assert all(part.find(f".//{MAIN}f") is None for part in parts.values())
     assert list(tmp_path.iterdir()) == [tmp_path / "t.xlsx"]  # no temporary file is left
+    write_csv(tmp_path / "t.csv", [build_column(HOSTILE)])
+    cells = [row["text"] for row in read_table(tmp_path / "t.csv")]
+    assert [
+        cell.removeprefix("'") if text[0] in "=\t" else cell for cell, text in zip(cells, HOSTILE, strict=True)
+    ] == HOSTILE
 
 
 CLEANED = {
@@ -267,18 +271,6 @@ def test_cells_are_cleaned_for_spreadsheets(tmp_path):
     assert [row["text"] for row in read_sheet(tmp_path / "t.xlsx")] == list(CLEANED.values())
     write_csv(tmp_path / "t.csv", [build_column(CLEANED)])
     assert [row["text"] for row in read_table(tmp_path / "t.csv")] == list(CLEANED.values())
-
-
-def test_random_texts_survive_both_files(tmp_path):
-    rng = np.random.default_rng(0)
-    codes = rng.choice([*range(0x20, 0x300), *range(0x590, 0x700), 0x9, 0xA, 0x200B, 0x202E, 0x4E00, 0x1F600], (300, 7))
-    texts = ["".join(map(chr, row)) for row in codes.tolist()]
-    column = build_column(texts)
-    write_items(tmp_path / "t.xlsx", column)
-    assert [row["text"] for row in read_sheet(tmp_path / "t.xlsx")] == texts
-    write_csv(tmp_path / "t.csv", [column])
-    cells = [row["text"] for row in read_table(tmp_path / "t.csv")]
-    assert [cell.removeprefix("'") if cell != text else cell for cell, text in zip(cells, texts, strict=True)] == texts
 
 
 def test_numbers_keep_their_digits(tmp_path):
@@ -316,10 +308,11 @@ def test_texts_that_were_read_as_numbers(kind, form, unit, cells, numbers, numbe
 
 
 def test_ids_are_numbers_only_if_nothing_is_lost(tmp_path):
+    many = "1" * 16
     for ids, cells in (
         (["1", "20"], [1.0, 20.0]),
         (["01", "2"], ["01", "2"]),
-        (["1" * 16, "2"], ["1" * 16, "2"]),
+        ([many, "2"], [many, "2"]),
         (["=a"], ["=a"]),
     ):
         write_items(tmp_path / "t.xlsx", build_id_column("id", ids))
@@ -345,15 +338,20 @@ def test_items_beyond_the_rows_of_a_sheet_go_on_in_the_next_and_columns_beyond_a
     notes = write_items(tmp_path / "u.xlsx", *(SheetColumn(f"c{i}", f"c{i}", [i]) for i in range(5)))
     assert notes == ["groups.xlsx lacks the last 2 of 5 columns, because a sheet has at most 3: items.csv has them."]
     assert list(read_sheet(tmp_path / "u.xlsx")[0]) == ["c0", "c1", "c2"]
-    about = python_calamine.CalamineWorkbook.from_path(tmp_path / "u.xlsx").get_sheet_by_name("about").to_python()
-    assert about == [["note", notes[0]]]
+    assert read_about(tmp_path / "u.xlsx") == [["note", notes[0]]]
 
 
 def test_without_xlsxwriter_there_are_csv_files_and_a_note(result, tmp_path, monkeypatch):
+    folder = result.save(tmp_path / "run")
+    (folder / "mine.txt").write_text("stays")
+    assert (folder / "groups.xlsx").exists()
     monkeypatch.setitem(sys.modules, "xlsxwriter", None)
-    log = RunLog()
-    sheets.write_sheets(result._run, tmp_path, log)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["groups.csv", "items.csv"]
+    result.save(folder, overwrite=True)
+    assert not (folder / "groups.xlsx").exists(), "a replaced run loses the workbook"
+    assert {"groups.csv", "items.csv", "mine.txt"} <= {path.name for path in folder.iterdir()}
+    with pytest.raises(FileExistsError, match=r"items.csv.*groups.csv.*overwrite=True"):
+        result.save(folder)
+    sheets.write_sheets(result._run, tmp_path, log := RunLog())
     assert log.notes[-1] == (
         "groups.xlsx is not written: workbooks need XlsxWriter: pip install 'consilience[excel]'. items.csv and "
         "groups.csv have the same content."
@@ -361,19 +359,6 @@ def test_without_xlsxwriter_there_are_csv_files_and_a_note(result, tmp_path, mon
     with pytest.raises(ImportError, match=r"workbooks need XlsxWriter: pip install 'consilience\[excel\]'"):
         result.to_excel(tmp_path / "t.xlsx")
     assert not (tmp_path / "t.xlsx").exists()
-
-
-def test_replaced_run_loses_the_workbook_that_is_not_written_again(result, tmp_path, monkeypatch):
-    folder = result.save(tmp_path / "run")
-    (folder / "mine.txt").write_text("stays")
-    assert (folder / "groups.xlsx").exists()
-    monkeypatch.setitem(sys.modules, "xlsxwriter", None)
-    result.save(folder, overwrite=True)
-    assert not (folder / "groups.xlsx").exists()
-    assert (folder / "items.csv").exists()
-    assert (folder / "mine.txt").read_text() == "stays"
-    with pytest.raises(FileExistsError, match=r"items.csv.*groups.csv.*overwrite=True"):
-        result.save(folder)
 
 
 def test_large_tables_are_left_out_with_a_note(result, tmp_path, tune):
@@ -411,26 +396,22 @@ def test_long_cells_are_noted(tmp_path):
     texts = [" ".join(rng.choice(WORDS[i % 3], 6)) for i in range(30)]
     texts[0] += " oak" * 10_000
     result = cs.cluster({"story": texts, "x": rng.normal(size=(30, 2))}, 2, method="k-means", assess=False)
-    log = RunLog()
-    sheets.write_sheets(result._run, tmp_path, log)
+    sheets.write_sheets(result._run, tmp_path, log := RunLog())
     note = "1 cell of the data is shortened in items.csv and groups.xlsx to 32,767 characters, the most in a cell."
     assert log.notes == [note]
     assert read_table(tmp_path / "items.csv")[0]["story"] == texts[0][:32_766] + "…"
-    assert ["note", note] in python_calamine.CalamineWorkbook.from_path(tmp_path / "groups.xlsx").get_sheet_by_name(
-        "about"
-    ).to_python()
+    assert ["note", note] in read_about(tmp_path / "groups.xlsx")
 
 
 def test_matrices_have_numbers_of_rows_and_entities_without_data_no_group(tmp_path):
-    X = np.random.default_rng(0).normal(size=(20, 5))
-    result = cs.cluster({"a": X[:, :2], "b": X[:, 2:]}, 2, method="k-means", assess=False)
-    rows = read_sheet(result.to_excel(tmp_path / "t.xlsx"))
+    X, options = np.random.default_rng(0).normal(size=(20, 5)), {"method": "k-means", "assess": False}
+    rows = read_sheet(cs.cluster({"a": X[:, :2], "b": X[:, 2:]}, 2, **options).to_excel(tmp_path / "t.xlsx"))
     assert list(rows[0]) == ["id", "group", "group number", "contested"]
     assert [row["id"] for row in rows] == list(range(20))
     frame = pd.DataFrame({"id": list("abcdefghijkl"), "x": [0.0, 1, None, *range(9)], "y": [0.0, 5, None, *range(9)]})
-    result = cs.cluster(frame, 2, method="k-means", assess=False)
+    result = cs.cluster(frame, 2, **options)
     rows = read_sheet(result.to_excel(tmp_path / "u.xlsx"))
-    assert (rows[2]["id"], rows[2]["group"], rows[2]["group number"], rows[2]["x"]) == ("c", "", -1, "")
+    assert [rows[2][name] for name in ("id", "group", "group number", "x")] == ["c", "", -1, ""]
     assert [int(row["group number"]) for row in rows] == result.labels.tolist()
 
 

@@ -153,24 +153,6 @@ def test_run_of_files_that_replaces_it_removes_the_data(result, products, tmp_pa
     assert cs.load_run(folder).views.names == of_files.views.names
 
 
-def copy_run(folder, stored, copy):
-    """Write what a loaded run needs to another folder, with other data."""
-    copy.mkdir()
-    for name in ("labels.csv", "model.zip", "summary.json"):
-        (copy / name).write_bytes((folder / name).read_bytes())
-    save(stored, copy / "data.zip")
-    return copy
-
-
-def change_content(stored, name, **changes):
-    """Return the content of data.zip with other attributes of a view, which is named or has a column of this name."""
-    contents = [
-        replace(content, **changes) if name in (content.name, *(content.columns or ())) else content
-        for content in stored["reading"].contents
-    ]
-    return {"reading": replace(stored["reading"], contents=contents)}
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -182,6 +164,15 @@ def test_other_files_are_refused(change, message, folder, tmp_path):
     copy = copy_run(folder, {**load(folder / "data.zip"), **change}, tmp_path / "copy")
     with pytest.raises(ValueError, match=message):
         _ = cs.load_run(copy).report
+
+
+def copy_run(folder, stored, copy):
+    """Write what a loaded run needs to another folder, with other data."""
+    copy.mkdir()
+    for name in ("labels.csv", "model.zip", "summary.json"):
+        (copy / name).write_bytes((folder / name).read_bytes())
+    save(stored, copy / "data.zip")
+    return copy
 
 
 def misplace(stored):
@@ -196,6 +187,19 @@ def widen(stored):
     blocks = dict(stored["views"].items())
     name = next(iter(blocks))
     return {"views": cs.Views({**blocks, name: sp.csr_array((len(stored["views"]), 10**10))})}
+
+
+def change_reading(stored, *known_classes):
+    return {"reading": replace(stored["reading"], known_classes=list(known_classes))}
+
+
+def change_content(stored, name, **changes):
+    """Return the content of data.zip with other attributes of a view, which is named or has a column of this name."""
+    contents = [
+        replace(content, **changes) if name in (content.name, *(content.columns or ())) else content
+        for content in stored["reading"].contents
+    ]
+    return {"reading": replace(stored["reading"], contents=contents)}
 
 
 @pytest.mark.parametrize(
@@ -214,11 +218,9 @@ def widen(stored):
         (lambda stored: change_content(stored, "text", n_rows="45"), "the number of rows of 'text' is none"),
         (lambda stored: change_content(stored, "text", kind="image"), "there is no kind 'image' of 'text'"),
         (lambda _: {"encoding_tables": 5}, "its tables of encodings are none"),
-        (lambda stored: {"reading": replace(stored["reading"], known_classes=[3])}, "its known classes are none"),
+        (lambda stored: change_reading(stored, 3), "its known classes are none"),
         (
-            lambda stored: {
-                "reading": replace(stored["reading"], known_classes=[KnownClasses("", KINDS, KINDS[:3], "")])
-            },
+            lambda stored: change_reading(stored, KnownClasses("", KINDS, KINDS[:3], "")),
             "its known classes have no ids",
         ),
         (lambda _: {"encode": {"zz": "words"}}, "it encodes a view that it does not have"),

@@ -71,7 +71,7 @@ def name_kinds(result, frame):
     return kinds
 
 
-def test_split_appeared_and_vanished_clusters_are_told(first, second, may, june):
+def test_split_appeared_and_vanished_clusters_are_told_and_matched_ones_keep_their_names(first, second, may, june):
     before, after = name_kinds(first, may), name_kinds(second, june)
     assert sorted(map(sorted, after.values())) == [["bread"], ["chairs"], ["forks"], ["knives"], ["lamps"]]
     assert set(before) == {0, 1, 2, 3}
@@ -80,18 +80,13 @@ def test_split_appeared_and_vanished_clusters_are_told(first, second, may, june)
     assert all(later[kind] == number[kind] for kind in ("chairs", "knives", "forks"))
     assert {later["bread"], later["lamps"]} == {4, 5}
     changes = second.changes
-    assert changes.splits == {number["knives"]: [later["knives"], later["bread"]]}
+    assert (changes.splits, changes.merges) == ({number["knives"]: [later["knives"], later["bread"]]}, {})
     assert (changes.appeared, changes.vanished) == ([later["lamps"]], [number["phones"]])
     assert (changes.n_shared, changes.n_moved) == (170, 30)
-    assert changes.merges == {}
-
-
-def test_names_of_matched_clusters_are_kept(first, second):
-    for number in second.changes.matches:
-        assert second.names[number] == first.names[number]
+    assert all(second.names[kept] == first.names[kept] for kept in changes.matches)
     assert len(set(second.names)) == len(second.names)
     assert second.names[first.labels[60]] == "sharp things"
-    assert "'sharp things' split into 'sharp things' (50)" in " ".join(second.changes.sentences)
+    assert "'sharp things' split into 'sharp things' (50)" in " ".join(changes.sentences)
 
 
 def test_labels_frame_prediction_and_files_agree(second, june, tmp_path):
@@ -138,6 +133,9 @@ def test_same_data_gives_the_same_clusters(four, may):
     assert updated.labels.tolist() == four.labels[order].tolist()
     assert updated.changes.n_moved == 0
     assert four.compare(updated).matches == {0: 0, 1: 1, 2: 2, 3: 3}
+    updated = four.update(may.assign(price=may["price"] * 100, weight=may["weight"] * 1000))
+    assert any("in other units than in the fit" in note for note in updated.notes)
+    assert updated.changes.n_moved == 0
 
 
 def test_rows_without_ids_are_compared_by_position_if_nothing_changed():
@@ -203,12 +201,6 @@ def test_unsuitable_new_data_is_refused(first, may):
     seeded = cs.cluster(may, 4, method="k-means", seeds=[*["a"] * 5, *[""] * 205], **QUICK)
     with pytest.raises(ValueError, match="seeds in memory: give those of the new data"):
         seeded.update(may)
-
-
-def test_other_units_are_noted(four, may):
-    updated = four.update(may.assign(price=may["price"] * 100, weight=may["weight"] * 1000))
-    assert any("in other units than in the fit" in note for note in updated.notes)
-    assert updated.changes.n_moved == 0
 
 
 def test_encoding_by_a_function_continues(may, june, tmp_path):

@@ -19,15 +19,14 @@ def blocks():
     return {"numbers": centers + rng.normal(size=(30, 2)), "more": centers + rng.normal(size=(30, 3))}
 
 
-@pytest.fixture(scope="module")
-def texts():
-    return [f"sweet red fruit {i}" for i in range(15)] + [f"sharp steel blade {i}" for i in range(15)]
+TEXTS = [*(f"sweet red fruit {i}" for i in range(15)), *(f"sharp steel blade {i}" for i in range(15))]
 
 
 @pytest.mark.parametrize("kind", ["numbers", "text"])
-def test_views_of_any_name_are_clustered_saved_loaded_predicted_and_drawn(kind, blocks, texts, tmp_path):
+def test_views_of_any_name_are_clustered_saved_loaded_predicted_and_drawn(kind, blocks, tmp_path):
+    assert [split_pair(join_pair(name, "a=b")) for name in NAMES] == [(name, "a=b") for name in NAMES]
     names = NAMES if kind == "numbers" else NAMES[::3]
-    data = dict.fromkeys(names, blocks["numbers"] if kind == "numbers" else texts) | {"other": blocks["more"]}
+    data = dict.fromkeys(names, blocks["numbers"] if kind == "numbers" else TEXTS) | {"other": blocks["more"]}
     encode = {} if kind == "numbers" else dict.fromkeys(names, "words")
     kinds = dict.fromkeys(names, kind)
     result = cs.cluster(data, 2, kinds=kinds, encode=encode, method="k-means", assess=False)
@@ -58,16 +57,11 @@ def test_files_are_views_of_any_name(blocks, tmp_path):
     assert loaded.views.names == result.views.names == tuple(data)
 
 
-def test_name_and_value_are_read_as_they_were_written():
-    for name in (*NAMES, "plain", ""):
-        assert split_pair(join_pair(name, "a=b")) == (name, "a=b")
-
-
-def test_subclasses_of_strings_are_strings(texts, blocks, tmp_path):
+def test_subclasses_of_strings_are_strings(blocks, tmp_path):
     class Word(str):
         __slots__ = ()
 
-    table = cs.Table({"text": np.array(texts, object), "class": np.repeat(["a", "b"], 15)})
+    table = cs.Table({"text": np.array(TEXTS, object), "class": np.repeat(["a", "b"], 15)})
     for word in (np.str_, Word):
         result = cs.cluster(
             {word("table"): table, "more": blocks["more"]},

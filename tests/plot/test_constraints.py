@@ -36,9 +36,6 @@ def make_quadrants(n=12, mapped=0.5):
     return model, views, constraints
 
 
-# constraints
-
-
 def test_lines_connect_ends_and_crosses_mark_violations():
     links = cs.Constraints([(0, 1), (0, 2)], [(1, 3), (2, 3)])
     display = ConstraintsDisplay({"a": SQUARE}, [0, 0, 1, 1], links).plot()
@@ -105,10 +102,9 @@ def test_clusters_of_each_view_decide_about_violations():
     model, views, constraints = make_quadrants()
     display = ConstraintsDisplay.from_estimator(model, views, constraints)
     for name, links in constraints.items():
-        labels = model.view_labels_[name]
-        parted = labels[links.must_link[:, 0]] != labels[links.must_link[:, 1]]
-        joined = labels[links.cannot_link[:, 0]] == labels[links.cannot_link[:, 1]]
-        assert len(display.crosses_[name].get_xydata()) == parted.sum() + joined.sum()
+        must, cannot = model.view_labels_[name][links.must_link], model.view_labels_[name][links.cannot_link]
+        violated = np.sum(must[:, 0] != must[:, 1]) + np.sum(cannot[:, 0] == cannot[:, 1])
+        assert len(display.crosses_[name].get_xydata()) == violated
 
 
 def test_constraints_by_id_and_single_view():
@@ -129,56 +125,43 @@ def test_constraints_by_id_and_single_view():
     assert count_lines(display.lines_["a"]) == {"must-link": 1, "cannot-link": 1}
 
 
-def test_sample_contains_ends_of_constraints(constrained, constraints, views):
-    display = ConstraintsDisplay.from_estimator(constrained, views, max_points=10)
-    everything = ConstraintsDisplay.from_estimator(constrained, views)
-    for name in views.names:
-        assert count_lines(display.lines_[name]) == count_lines(everything.lines_[name])
-        drawn = np.isfinite(display.embeddings[name]).all(axis=1)
-        assert drawn.sum() < np.isfinite(everything.embeddings[name]).all(axis=1).sum()
-
-
 @pytest.mark.parametrize("kind", [ConstraintsDisplay, PropagationDisplay])
-def test_titles_of_a_sample_count_all_constraints(kind, constrained, views):
+def test_sample_contains_ends_of_constraints_and_titles_count_all(kind, constrained, views):
     sampled = kind.from_estimator(constrained, views, max_points=10, max_links=3)
     everything = kind.from_estimator(constrained, views, max_links=3)
     for part, whole in zip(sampled.ax_, everything.ax_, strict=True):
         counts = part.get_title().partition("drawn\n")[2]
         assert counts == whole.get_title().partition("drawn\n")[2]
         assert "strongest 3 of " in counts
+    for name in views.names:
+        assert count_lines(sampled.lines_[name]) == count_lines(everything.lines_[name])
+        drawn, all_drawn = (
+            np.isfinite(display.embeddings[name]).all(axis=1).sum() for display in (sampled, everything)
+        )
+        assert drawn < all_drawn
+
+
+LABELS = [0, 0, 1, 1]
 
 
 @pytest.mark.parametrize(
     ("labels", "links", "error", "message"),
     [
+        (LABELS, cs.Constraints([("p", "q")]), ValueError, "are by id: give positions, as Constraints.positions does"),
+        (LABELS, cs.Constraints([(0, 9)]), ValueError, "name entity 9, but there are 4 positions: give one per entity"),
+        (LABELS, {"b": cs.Constraints()}, ValueError, "constraints name view 'b'; the views are 'a'"),
         (
-            [0, 0, 1, 1],
-            cs.Constraints([("p", "q")]),
-            ValueError,
-            "constraints are by id: give positions, as Constraints.positions does, or use from_estimator",
-        ),
-        (
-            [0, 0, 1, 1],
-            cs.Constraints([(0, 9)]),
-            ValueError,
-            "constraints name entity 9, but there are 4 positions: give one per entity",
-        ),
-        ([0, 0, 1, 1], {"b": cs.Constraints()}, ValueError, "constraints name view 'b'; the views are 'a'"),
-        (
-            {"b": [0, 0, 1, 1]},
+            {"b": LABELS},
             cs.Constraints(),
             ValueError,
-            r"view 'a' has labels of shape \(0,\): give one per entity, \(4,\)",
+            r"view 'a' has labels of shape \(0,\): give one per entity, \(4,",
         ),
-        ([0, 0, 1, 1], [(0, 1)], TypeError, r"constraints must be Constraints\(must_link=.*, got list"),
+        (LABELS, [(0, 1)], TypeError, r"constraints must be Constraints\(must_link=.*, got list"),
     ],
 )
 def test_bad_input_is_refused(labels, links, error, message):
     with pytest.raises(error, match=message):
         ConstraintsDisplay({"a": SQUARE}, labels, links)
-
-
-# propagation
 
 
 def test_propagated_constraints_are_drawn_in_all_views():
@@ -214,18 +197,19 @@ def test_stronger_lines_are_wider_and_darker():
     assert widths[0] < widths[-1] < display.source_lines_["cannot-link"].get_linewidth()[0]
 
 
-def test_source_is_the_view_with_most_constraints():
-    views, y = make_four_quadrants(80, random_state=0)
+def test_source_has_or_passes_on_most_constraints_by_default(constrained, views):
+    quadrants, y = make_four_quadrants(80, random_state=0)
     for source in ("a", "b"):
         constraints = {source: cs.Constraints.sample(y, 16, random_state=0)}
-        model = cs.MultiViewConstrainedKMeans(2, random_state=0).fit(views, constraints=constraints)
-        assert PropagationDisplay.from_estimator(model, views, constraints).source == source
-
-
-def test_source_passes_on_most_by_default(constrained, views):
+        model = cs.MultiViewConstrainedKMeans(2, random_state=0).fit(quadrants, constraints=constraints)
+        assert PropagationDisplay.from_estimator(model, quadrants, constraints).source == source
     display = PropagationDisplay.from_estimator(constrained, views)
     sizes = {name: links.size for name, links in constrained.propagated_.items()}
     assert sizes[display.source] == max(sizes.values())
+    with pytest.raises(ValueError, match="source='x' is not a view: choose from 'view0', 'view1', 'view2'"):
+        PropagationDisplay.from_estimator(constrained, views, source="x")
+    with pytest.raises(ValueError, match="source='x' is not a view: choose from 'a'"):
+        PropagationDisplay({"a": SQUARE}, LABELS, cs.Constraints(), cs.Constraints(), "x")
 
 
 def test_reach_is_where_weight_falls_to_threshold():
@@ -247,18 +231,11 @@ def test_reach_is_where_weight_falls_to_threshold():
             assert weight == pytest.approx(0.5)
 
 
-def test_other_transfers_have_no_reach():
+@pytest.mark.parametrize("transfer", ["direct", "membership"])
+def test_other_transfers_have_no_reach(transfer):
     views, y = make_four_quadrants(80, random_state=0)
     links = cs.Constraints.sample(y, 6, random_state=0)
-    for transfer in ("direct", "membership"):
-        model = cs.MultiViewConstrainedKMeans(2, transfer=transfer, random_state=0).fit(views, constraints=links)
-        display = PropagationDisplay.from_estimator(model, views, links)
-        assert display.reaches == []
-        assert "reach" not in [text.get_text() for text in display.figure_.legends[1].get_texts()]
-
-
-def test_unknown_source_is_refused(constrained, views):
-    with pytest.raises(ValueError, match="source='x' is not a view: choose from 'view0', 'view1', 'view2'"):
-        PropagationDisplay.from_estimator(constrained, views, source="x")
-    with pytest.raises(ValueError, match="source='x' is not a view: choose from 'a'"):
-        PropagationDisplay({"a": SQUARE}, [0, 0, 1, 1], cs.Constraints(), cs.Constraints(), "x")
+    model = cs.MultiViewConstrainedKMeans(2, transfer=transfer, random_state=0).fit(views, constraints=links)
+    display = PropagationDisplay.from_estimator(model, views, links)
+    assert display.reaches == []
+    assert "reach" not in [text.get_text() for text in display.figure_.legends[1].get_texts()]

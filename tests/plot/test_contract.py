@@ -247,40 +247,42 @@ def test_fonts_of_user_are_used(monkeypatch):
     assert escape_name("中") == "□"
 
 
+NOT_A_CURVE = "a curve is a list of scores, one per round from round 0, got "
+SAID, TWO = {"a": np.array([0, 1]), "b": np.array([1, 1])}, cs.Views([np.eye(2)])
+POINTS = r"the embedding of view 'a' must have shape \(5, 2\), one point per label, got \("
+
+
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
-        *(
-            (
-                lambda agreement=agreement: AgreementDisplay(agreement, ["a", "b"]),
-                r"need an agreement of shape \(2, 2\)",
-            )
-            for agreement in (np.ones(2), np.ones((2, 3)), np.ones((3, 3)), None)
-        ),
-        (
-            lambda: AgreementDisplay("nonsense", ["a", "b"]),
-            "must be a matrix of shares between 0 and 1: could not conv",
-        ),
+        (lambda: AgreementDisplay(np.ones((2, 3)), ["a", "b"]), r"need an agreement of shape \(2, 2\)"),
+        (lambda: AgreementDisplay(None, ["a", "b"]), r"need an agreement of shape \(2, 2\)"),
+        (lambda: AgreementDisplay("nonsense", ["a", "b"]), "a matrix of shares between 0 and 1: could not conv"),
         (lambda: ViewWeightsDisplay({"b": np.nan}), "the weight of view 'b' is nan: give a finite number, or leave it"),
         (lambda: ViewWeightsDisplay({"b": np.inf}), "the weight of view 'b' is inf: give a finite number, or leave it"),
+        (lambda: CurvesDisplay({"p": {"EM": {"2": [np.inf]}}}).plot(), "'EM' in panel 'p' has an infinite value: use"),
+        (lambda: CurvesDisplay({"p": {"EM": {"2": []}}}).plot(), "'EM' in panel 'p' has an empty list of values: leav"),
+        (lambda: CurvesDisplay({}).plot(), "there is nothing to draw: give at least one panel, each with a meth"),
+        (lambda: CurvesDisplay({"p": {}}).save("none"), "there is nothing to draw: give at least one panel"),
+        (lambda: CurvesDisplay({"p": {"m": {}}}).plot(), "there is nothing to draw: give at least one panel"),
+        (lambda: EmbeddingDisplay({"a": np.zeros((5, 1))}, np.zeros(5, dtype=int)), POINTS),
+        (lambda: EmbeddingDisplay({"a": np.zeros((4, 2))}, np.zeros(5, dtype=int)), POINTS),
+        (lambda: EmbeddingDisplay({"a": np.zeros(5)}, np.zeros(5, dtype=int)), POINTS),
+        (lambda: ConvergenceDisplay({"cost": [2.0, 1.0]}).plot(columns=[]), "no columns to draw: omit columns, or cho"),
+        (lambda: ConvergenceDisplay({}).plot(), "the history is empty"),
+        (lambda: DendrogramDisplay([], []).plot(), "a dendrogram needs at least two entities"),
+        (lambda: DendrogramDisplay([[0, 1]], ["a"]).plot(n_merges=0), "n_merges=0 must be at least 1"),
+        (lambda: ProfileDisplay.from_labels(TWO, [0, 1], clusters=[4]), "there is no cluster 4: they are 0 to 1"),
+        (lambda: ProfileDisplay.from_labels(TWO, [-1, -1]), "no clusters to draw"),
+        (lambda: ContestedDisplay(SAID, np.ones(2)).plot(pair=("a", "d")), "no view 'd'; the views are 'a', 'b'"),
+        (lambda: ContestedDisplay(SAID, np.ones(2)).plot(pair=("a", "a")), "pair names 'a' twice: give two views"),
+        (lambda: RoundsDisplay({}), NOT_A_CURVE + "no curves"),
+        (lambda: RoundsDisplay({"a": []}), NOT_A_CURVE + r"'a' of shape \(0,\)"),
+        (lambda: RoundsDisplay({"a": 0.5}), NOT_A_CURVE + r"'a' of shape \(\)"),
+        (lambda: ContingencyDisplay.from_labels([], []), "there are no entities to count"),
         (
-            lambda: CurvesDisplay({"digits": {"EM": {"2": [0.5, np.inf]}}}).plot(),
-            "'EM' in panel 'digits' has an infinite value: use NaN where a run failed",
-        ),
-        (
-            lambda: CurvesDisplay({"digits": {"EM": {"2": []}}}).plot(),
-            "'EM' in panel 'digits' has an empty list of values: leave it out",
-        ),
-        *(
-            (
-                lambda shape=shape: EmbeddingDisplay({"a": np.zeros(shape)}, np.zeros(5, dtype=int)),
-                r"the embedding of view 'a' must have shape \(5, 2\), one point per label, got \(",
-            )
-            for shape in ((5, 1), (4, 2), (5,))
-        ),
-        (
-            lambda: ConvergenceDisplay({"cost": [2.0, 1.0]}).plot(columns=[]),
-            "no columns to draw: omit columns, or choose among",
+            lambda: ContingencyDisplay.from_labels([0, 1], [0]),
+            r"classes have shape \(2,\), clusters \(1,\): give one of",
         ),
     ],
 )

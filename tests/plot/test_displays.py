@@ -4,6 +4,7 @@ import sys
 from io import BytesIO
 from types import SimpleNamespace
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
@@ -35,9 +36,6 @@ def n_drawn(display, view):
     return sum(len(points.get_offsets()) for points in display.points_[view].values())
 
 
-# agreement
-
-
 def test_agreement_is_drawn_and_numbered(kmeans):
     display = AgreementDisplay.from_estimator(kmeans)
     drawn = np.asarray(display.image_.get_array())
@@ -46,24 +44,14 @@ def test_agreement_is_drawn_and_numbered(kmeans):
     assert [text.get_text() for text in display.texts_] == [f"{share:.2f}" for share in kmeans.agreement_.ravel()]
     assert ticks(display.ax_.xaxis) == ticks(display.ax_.yaxis) == list(kmeans.view_labels_)
     assert display.ax_.get_title() == "Agreement between views"
-
-
-def test_numbers_contrast_with_their_cells():
-    shares = np.linspace(0, 1, 16).reshape(4, 4)
-    display = AgreementDisplay(shares, "abcd").plot()
-    for text, share in zip(display.texts_, shares.ravel(), strict=True):
-        cell = luminance(display.image_.cmap(share))
-        ink = 100 if text.get_color() == "white" else 0
-        assert abs(cell - ink) > 40
-
-
-def test_views_without_common_entities_show_dash_and_many_views_no_numbers():
     display = AgreementDisplay([[1, np.nan], [np.nan, 1]], ["a", "b"]).plot()
     assert [text.get_text() for text in display.texts_] == ["1.00", "–", "–", "1.00"]
     assert AgreementDisplay(np.eye(30), [f"view{i}" for i in range(30)]).plot().texts_ == []
-
-
-# convergence
+    shares = np.linspace(0, 1, 16).reshape(4, 4)
+    display = AgreementDisplay(shares, "abcd").plot()
+    for text, share in zip(display.texts_, shares.ravel(), strict=True):  # numbers contrast with their cells
+        ink = 100 if text.get_color() == "white" else 0
+        assert abs(luminance(display.image_.cmap(share)) - ink) > 40
 
 
 def test_history_is_drawn(kmeans, mixture, spectral, views):
@@ -80,11 +68,8 @@ def test_history_is_drawn(kmeans, mixture, spectral, views):
     legend = [text.get_text() for text in display.ax_[1].get_legend().get_texts()]
     assert legend == list(mixture.view_weights_)
     assert list(ConvergenceDisplay.from_estimator(cs.CoEM(2, random_state=0).fit(views)).lines_) == ["q", "agreement"]
-
-
-def test_columns_of_history_can_be_chosen(kmeans):
-    display = ConvergenceDisplay.from_estimator(kmeans, columns=["cost_view1", "cost_view0"])
-    assert list(display.lines_) == ["cost_view1", "cost_view0"]
+    columns = ["cost_view1", "cost_view0"]
+    assert list(ConvergenceDisplay.from_estimator(kmeans, columns=columns).lines_) == columns
     with pytest.raises(ValueError, match="no column 'costs'; it has 'cost', 'cost_view0'"):
         ConvergenceDisplay.from_estimator(kmeans, columns=["costs"])
 
@@ -93,11 +78,6 @@ def test_title_tells_whether_fit_converged():
     history = {"round": [1, 2], "cost": [3.0, 2.0]}
     titles = [ConvergenceDisplay(history, end).plot().ax_[0].get_title() for end in (True, False, None)]
     assert titles == ["Converged after 2 rounds", "Not converged after 2 rounds", "2 rounds"]
-    with pytest.raises(ValueError, match="the history is empty"):
-        ConvergenceDisplay({}).plot()
-
-
-# rounds
 
 
 @pytest.fixture(scope="module")
@@ -152,15 +132,6 @@ def test_rounds_without_classes(rounds, views):
     assert [tick for tick in display.ax_.get_xticks() if low <= tick <= high] == [0], "whole rounds only"
 
 
-def test_rounds_without_scores_are_refused():
-    for scores, got in (({}, "no curves"), ({"a": []}, r"'a' of shape \(0,\)"), ({"a": 0.5}, r"'a' of shape \(\)")):
-        with pytest.raises(ValueError, match=f"a curve is a list of scores, one per round from round 0, got {got}"):
-            RoundsDisplay(scores)
-
-
-# weights
-
-
 def test_weights_are_sorted_bars(mixture):
     display = ViewWeightsDisplay.from_estimator(mixture)
     ordered = sorted(mixture.view_weights_.items(), key=lambda item: -item[1])
@@ -168,9 +139,6 @@ def test_weights_are_sorted_bars(mixture):
     assert ticks(display.ax_.yaxis) == [name for name, _ in ordered]
     bottom, top = display.ax_.get_ylim()
     assert bottom > top  # the first bar is on top
-
-
-# embedding
 
 
 def test_entities_are_drawn_if_they_have_the_view(views, kmeans):
@@ -184,38 +152,29 @@ def test_entities_are_drawn_if_they_have_the_view(views, kmeans):
         assert f"{present.sum()} of 120 entities have it" in display.ax_[v].get_title()
 
 
-def test_clusters_differ_in_color_and_marker(views):
-    labels = np.arange(120) % 40
-    place = np.random.default_rng(0).random((120, 2))
-    points = EmbeddingDisplay({"a": place}, labels).plot().points_["a"]
-    looks = {
-        (
-            to_hex(scatter.get_facecolor()[0]),
-            scatter.get_paths()[0].vertices.tobytes(),
-            scatter.get_paths()[0].codes.tobytes(),
-        )
-        for scatter in points.values()
-    }
-    assert len(looks) == len(points) == 40
+def test_clusters_differ_in_color_and_marker_and_the_legend_names_all_and_none():
+    labels = np.r_[np.arange(40), -1]
+    display = EmbeddingDisplay({"a": np.random.default_rng(0).random((41, 2))}, labels).plot()
+    looks = set()
+    for points in display.points_["a"].values():
+        (path,) = points.get_paths()
+        looks.add((to_hex(points.get_facecolor()[0]), path.vertices.tobytes(), path.codes.tobytes()))
+    assert len(looks) == 41
+    (legend,) = display.figure_.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["none", *map(str, range(40))]
 
 
-def test_few_points_are_large_and_many_are_tiny_pixels():
-    few = EmbeddingDisplay({"a": np.random.default_rng(0).random((100, 2))}, np.zeros(100, int)).plot()
-    many = EmbeddingDisplay({"a": np.random.default_rng(0).random((20_000, 2))}, np.zeros(20_000, int)).plot()
-    assert few.points_["a"][0].get_sizes()[0] >= 36
-    assert not few.points_["a"][0].get_rasterized()
-    assert many.points_["a"][0].get_sizes()[0] < 4
-    assert many.points_["a"][0].get_rasterized()
-
-
-def test_many_entities_are_sampled_and_file_is_small():
-    views, y = cs.datasets.make_gaussian_views(30_000, n_clusters=5, random_state=0)
-    model = cs.MultiViewKMeans(5, init=y, max_iter=20).fit(views)
-    display = EmbeddingDisplay.from_estimator(model, views)
+def test_many_entities_are_sampled_as_tiny_pixels_and_few_are_large(views, kmeans):
+    many, y = cs.datasets.make_gaussian_views(30_000, n_clusters=5, random_state=0)
+    model = cs.MultiViewKMeans(5, init=y, max_iter=20).fit(many)
+    display = EmbeddingDisplay.from_estimator(model, many)
     assert n_drawn(display, "view0") == n_drawn(display, "view1") == 20_000
     assert "20,000 of 30,000 entities, at random" in display.ax_[0].get_title()
     display.figure_.savefig(file := BytesIO(), format="pdf")
     assert file.getbuffer().nbytes < 500_000
+    large, tiny = EmbeddingDisplay.from_estimator(kmeans, views).points_["view0"][0], display.points_["view0"][0]
+    assert tiny.get_sizes()[0] < 4 < 36 <= large.get_sizes()[0]
+    assert (large.get_rasterized(), tiny.get_rasterized()) == (False, True)
 
 
 def test_sample_repeats_and_has_its_own_seed(views, kmeans):
@@ -224,7 +183,6 @@ def test_sample_repeats_and_has_its_own_seed(views, kmeans):
     )
     assert n_drawn(first, "view0") < 50
     assert "have it: 50 of 120 entities, at random" in first.ax_[0].get_title()
-    np.testing.assert_array_equal(first.labels, repeated.labels)
     np.testing.assert_array_equal(first.embeddings["view0"], repeated.embeddings["view0"])
     assert not np.array_equal(first.labels, other.labels)
 
@@ -269,16 +227,6 @@ def test_umap_is_requested_by_name(views, kmeans, monkeypatch):
         EmbeddingDisplay.from_estimator(kmeans, views, method="tsne")
 
 
-def test_legend_names_every_cluster_and_none():
-    labels = np.r_[np.arange(40), -1]
-    display = EmbeddingDisplay({"a": np.random.default_rng(0).random((41, 2))}, labels).plot()
-    (legend,) = display.figure_.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["none", *map(str, range(40))]
-
-
-# dendrogram
-
-
 def test_every_merge_is_in_style_of_its_view(tree):
     display = DendrogramDisplay.from_estimator(tree, n_merges=25)
     last = tree.merge_views_[-25:]
@@ -288,6 +236,8 @@ def test_every_merge_is_in_style_of_its_view(tree):
     assert len(looks) == len(display.links_) == 3
     legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert legend == ["view0", "view1", "view2", "4 clusters"]
+    display = DendrogramDisplay([[0, 1], [2, 3]], ["a", ""], ["a", "b"]).plot()
+    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["a", "no view could compare"]
 
 
 def test_heights_are_order_of_merges_and_lines_do_not_cross(tree):
@@ -305,30 +255,13 @@ def test_heights_are_order_of_merges_and_lines_do_not_cross(tree):
             assert not any(low < x < high and y < bracket[1, 1] < top for (x, y), top in legs)
 
 
-def test_leaves_contain_all_entities(tree, views):
+def test_leaves_contain_all_entities_also_of_a_long_chain(tree, views):
     cut = DendrogramDisplay.from_estimator(tree, n_merges=25)
     assert sum(map(int, ticks(cut.ax_.xaxis))) == len(views)
-    whole = DendrogramDisplay.from_estimator(tree, n_merges=10_000)
-    assert sorted(whole.leaves_) == list(range(len(views)))
-
-
-def test_merges_that_no_view_decided_and_nothing_to_merge():
-    display = DendrogramDisplay([[0, 1], [2, 3]], ["a", ""], ["a", "b"]).plot()
-    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["a", "no view could compare"]
-    with pytest.raises(ValueError, match="a dendrogram needs at least two entities"):
-        DendrogramDisplay([], []).plot()
-    with pytest.raises(ValueError, match="n_merges=0 must be at least 1"):
-        DendrogramDisplay([[0, 1]], ["a"]).plot(n_merges=0)
-
-
-def test_chain_of_many_merges_is_drawn():
     n = 3000
     chain = np.column_stack([np.r_[0, np.arange(n, 2 * n - 2)], np.arange(1, n)])
-    display = DendrogramDisplay(chain, ["a"] * (n - 1)).plot(n_merges=n)
-    assert len(display.leaves_) == n
-
-
-# profile
+    whole = DendrogramDisplay(chain, ["a"] * (n - 1)).plot(n_merges=10_000)
+    assert sorted(whole.leaves_) == list(range(n))
 
 
 def test_bars_are_strengths():
@@ -344,33 +277,24 @@ def test_bars_are_strengths():
     assert [axes.get_title() for axes in display.ax_[0]] == ["a", "b"]
 
 
-def test_profile_of_model_is_that_of_explain(views, kmeans):
+def test_profile_of_model_is_that_of_explain_and_ten_clusters_are_drawn_with_a_note(views, kmeans):
     display = ProfileDisplay.from_estimator(kmeans, views, n_top=2)
     expected = profile(views, kmeans.labels_, 2)
     for (c, name), bars in display.bars_.items():
         assert [bar.get_width() for bar in bars] == [mark.strength for mark in expected[name][c]]
     assert display.sizes == np.bincount(kmeans.labels_).tolist()
-
-
-def test_ten_clusters_are_drawn_with_a_note(views):
     labels = np.arange(120) % 40
     display = ProfileDisplay.from_labels(views, labels)
     assert display.ax_.shape == (10, 3)
     assert display.ax_[-1, 0].texts[-1].get_text() == "30 clusters not shown"
     chosen = ProfileDisplay.from_labels(views, labels, clusters=[39, 5])
     assert [axes.get_ylabel() for axes in chosen.ax_[:, 0]] == ["cluster 39\n(3)", "cluster 5\n(3)"]
-    with pytest.raises(ValueError, match="there is no cluster 40: they are 0 to 39"):
-        ProfileDisplay.from_labels(views, labels, clusters=[40])
-    with pytest.raises(ValueError, match="no clusters to draw"):
-        ProfileDisplay.from_labels(views, np.full(120, -1))
 
-
-# contested
 
 SAID = {"a": np.array([0, 0, 1, 1, 2, 2]), "b": np.array([0, 1, 1, 1, 2, 0]), "c": np.array([1, 1, 0, 1, -1, -1])}
 
 
-def test_contested_counts_pairs_and_hatches_agreement():
+def test_contested_counts_pairs_and_lists_the_least_confident(views, kmeans):
     display = ContestedDisplay(SAID, np.linspace(1, 0, 6)).plot(pair=("a", "b"))
     drawn = np.ma.filled(display.image_.get_array(), np.nan)
     np.testing.assert_array_equal(drawn, [[np.nan, 1, 0], [0, np.nan, 0], [1, 0, np.nan]])
@@ -379,6 +303,12 @@ def test_contested_counts_pairs_and_hatches_agreement():
     np.testing.assert_allclose([bar.get_width() for bar in display.bars_], [0, 0.8])
     assert ticks(display.ax_[1].yaxis) == ["5:  2 or 0", "1:  0 or 1"]
     assert "2 contested by these two views, of 6 with both" in display.ax_[0].get_title()
+    display = ContestedDisplay.from_estimator(kmeans, views, n_least=3)
+    first, second = (kmeans.view_labels_[name] for name in display.pair_)
+    split = (first >= 0) & (second >= 0) & (first != second)
+    assert split[display.least_].all()
+    sure = clarity(kmeans, views)
+    np.testing.assert_array_equal(sure[display.least_], np.sort(sure[split])[:3])
     none = ContestedDisplay({"a": [0, 1, -1], "b": [0, 1, 1]}, np.ones(3)).plot()
     assert len(none.least_) == 0
     assert none.ax_[1].texts[-1].get_text() == "no entity is contested"
@@ -388,22 +318,6 @@ def test_pair_that_disagrees_most_is_chosen():
     assert ContestedDisplay(SAID, np.ones(6)).plot().pair_ == ("a", "c")
     assert ContestedDisplay(SAID, np.ones(6), confirmed=["a", "b"]).plot().pair_ == ("a", "b")
     assert ContestedDisplay(SAID, np.ones(6), confirmed=["b"]).plot().pair_ == ("a", "c")
-    with pytest.raises(ValueError, match="no view 'd'; the views are 'a', 'b', 'c'"):
-        ContestedDisplay(SAID, np.ones(6)).plot(pair=("a", "d"))
-    with pytest.raises(ValueError, match="pair names 'a' twice: give two views"):
-        ContestedDisplay(SAID, np.ones(6)).plot(pair=("a", "a"))
-
-
-def test_contested_entities_have_lowest_confidence(views, kmeans):
-    display = ContestedDisplay.from_estimator(kmeans, views, n_least=3)
-    first, second = (kmeans.view_labels_[name] for name in display.pair_)
-    split = (first >= 0) & (second >= 0) & (first != second)
-    assert split[display.least_].all()
-    sure = clarity(kmeans, views)
-    np.testing.assert_array_equal(sure[display.least_], np.sort(sure[split])[:3])
-
-
-# contingency
 
 
 def test_diagonal_is_maximal():
@@ -435,16 +349,6 @@ def test_numbers_of_large_tables_are_left_out_and_classes_may_be_words():
     assert ticks(display.ax_.yaxis) == ["None", "a", "b"]
 
 
-def test_classes_of_other_entities_are_refused(kmeans):
-    with pytest.raises(ValueError, match=r"classes have shape \(3,\), clusters \(120,\): give one of each per entity"):
-        ContingencyDisplay.from_estimator(kmeans, [0, 1, 2])
-    with pytest.raises(ValueError, match="there are no entities to count"):
-        ContingencyDisplay.from_labels([], [])
-
-
-# selection
-
-
 def test_selection_is_drawn_with_supported_numbers(selection):
     display = SelectionDisplay.from_selection(selection)
     assert list(display.lines_) == ["score", "agreement", "stability", "information"]
@@ -470,9 +374,6 @@ def test_selections_of_other_kinds(views):
         SelectionDisplay.from_selection(small_groups)
 
 
-# curves
-
-
 def test_lines_pass_through_means_and_bars_are_as_high():
     runs = {"co-EM": {"10": [0.5, 0.7], "2": [1.0, 1.2]}, "EM": {"2": [2.0], "10": [1.5]}}
     line = CurvesDisplay.from_runs(runs).drawn_["", "co-EM"]
@@ -482,26 +383,21 @@ def test_lines_pass_through_means_and_bars_are_as_high():
     assert [bar.get_height() for bar in bars] == pytest.approx([0.6, 1.1])  # in the given order
 
 
-def test_errors_are_drawn_for_several_runs():
-    for deviations, error in ((False, 0.1), (True, 0.02**0.5)):
-        display = CurvesDisplay.from_runs({"m": {"1": [0.4, 0.6], "2": [0.7]}}, deviations=deviations)
-        (collection,) = display.ax_[0].collections
-        (segment,) = collection.get_segments()
+def test_errors_of_several_runs_are_drawn_and_named():
+    runs = {"m": {"1": [0.4, 0.6], "2": [0.7]}, "n": {"1": [0.1], "2": [0.2]}}
+    for deviations, error, words in ((False, 0.1, "error"), (True, 0.02**0.5, "deviation")):
+        display = CurvesDisplay.from_runs(runs, deviations=deviations)
+        (segment,) = display.ax_[0].collections[0].get_segments()
         assert segment[:, 1].tolist() == pytest.approx([0.5 - error, 0.5 + error])
+        assert display.legend_.get_title().get_text() == f"with one standard {words}"
     few, many = ({"m": {str(i): [i, i + 1.0] for i in range(n)}} for n in (15, 16))
     assert hasattr(CurvesDisplay.from_runs(few).ax_[0].collections[0], "get_segments")
     assert not hasattr(CurvesDisplay.from_runs(many).ax_[0].collections[0], "get_segments"), "a band"
-
-
-def test_legend_describes_errors_if_there_are_any():
-    several = {"a": {"1": [0.4, 0.6], "2": [0.7]}, "b": {"1": [0.1], "2": [0.2]}}
-    single_runs = {"a": {"1": [0.4], "2": [0.7]}, "b": {"1": [0.1], "2": [0.2]}}
-    assert CurvesDisplay.from_runs(several).legend_.get_title().get_text() == "with one standard error"
-    title = CurvesDisplay.from_runs(several, deviations=True).legend_.get_title()
-    assert title.get_text() == "with one standard deviation"
-    assert not CurvesDisplay.from_runs(single_runs).legend_.get_title().get_text()
-    assert not CurvesDisplay.from_runs(single_runs).ax_[0].collections
-    assert CurvesDisplay.from_runs({"a": single_runs["a"]}).legend_ is None
+    single = {"m": {"1": [0.4], "2": [0.7]}}
+    display = CurvesDisplay.from_runs(single | {"n": runs["n"]})
+    assert not display.legend_.get_title().get_text()
+    assert not display.ax_[0].collections
+    assert CurvesDisplay.from_runs(single).legend_ is None
 
 
 @pytest.mark.parametrize("conditions", [("1", "2"), ("F", "NMI")])
@@ -539,40 +435,24 @@ def test_method_looks_same_in_every_panel_and_is_named_once():
 
 
 def test_saved_curves_are_reproducible_and_close_figures(tmp_path):
-    import matplotlib.pyplot as plt
-
-    display = CurvesDisplay(
-        {"p": {"a": {"1": [1, 2], "2": [2]}, "b": {"1": [1], "2": [3]}}}, published={"p": {"a": {"1": 2}}}
-    )
-    first = [path.read_bytes() for path in display.save(tmp_path / "one.two")]
-    second = [path.read_bytes() for path in display.save(tmp_path / "again")]
+    panels = {"p": {"a": {"1": [1, 2], "2": [2]}, "b": {"1": [1], "2": [3]}}}
+    display = CurvesDisplay(panels, published={"p": {"a": {"1": 2}}})
+    first, second = ([path.read_bytes() for path in display.save(tmp_path / name)] for name in ("one.two", "again"))
     assert first == second
     assert sorted(path.name for path in tmp_path.iterdir()) == ["again.png", "again.svg", "one.two.png", "one.two.svg"]
     assert b"<dc:date>" not in first[0]
     assert not plt.get_fignums()
 
 
-def test_no_curves_are_refused(tmp_path):
-    for panels in ({}, {"p": {}}, {"p": {"m": {}}}):
-        for draw in (CurvesDisplay(panels).plot, lambda panels=panels: CurvesDisplay(panels).save(tmp_path / "none")):
-            with pytest.raises(ValueError, match="there is nothing to draw: give at least one panel, each with a meth"):
-                draw()
-
-
-# names of clusters
-
-
 def test_displays_show_names_of_clusters(views, kmeans):
-    names = ["knives", "a $ sign", "chairs and further things to sit on"]
+    names, y = ["knives", "a $ sign", "chairs and further things to sit on"], kmeans.labels_
     profiles = ProfileDisplay.from_estimator(kmeans, views, names=names)
     assert [panel.get_ylabel().partition("\n")[0] for panel in profiles.ax_[:2, 0]] == ["knives", r"a \$ sign"]
-    y = np.asarray(kmeans.labels_)
     table = ContingencyDisplay.from_estimator(kmeans, y, names=names)
     assert ticks(table.ax_.xaxis)[:2] == ["knives", r"a \$ sign"]
     outliers = ContingencyDisplay.from_labels(y, np.where(np.arange(len(y)) == 0, -1, y), names=names)
     assert "none" in ticks(outliers.ax_.xaxis)
-    maps = EmbeddingDisplay.from_estimator(kmeans, views, names=names)
-    (legend,) = maps.figure_.legends
+    (legend,) = EmbeddingDisplay.from_estimator(kmeans, views, names=names).figure_.legends
     assert [text.get_text() for text in legend.get_texts()][:2] == ["0 knives", r"1 a \$ sign"]
     for kind, data in ((ProfileDisplay, views), (ContingencyDisplay, y), (EmbeddingDisplay, views)):
         with pytest.raises(ValueError, match="names: 1 names for 3 clusters; give one per cluster"):

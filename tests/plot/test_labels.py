@@ -93,15 +93,10 @@ def test_drawn_names_do_not_overlap_in_any_format(n_clusters, suffix):
     assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))
     assert 1 <= len(visible) <= n_clusters
     assert len(visible) == n_clusters or n_clusters >= 40
-
-
-def test_note_counts_the_named_groups():
-    display = draw_map(300, n=3000)
     display.figure_.draw_without_rendering()
-    n_visible = sum(label.get_visible() for label in display.labels_.values())
+    n_named = sum(label.get_visible() for label in display.labels_.values())
     notes = [text.get_text() for text in display.ax_.texts]
-    assert f"{n_visible} of 300 groups named" in notes
-    assert 0 < n_visible < 100
+    assert any(note.startswith(f"{n_named} of ") for note in notes) == (n_named < n_clusters)
 
 
 def test_largest_or_chosen_groups_are_named():

@@ -132,7 +132,7 @@ def test_likelihoods_match_equation_17():
     assert values[paper.CONTINUED, "log-likelihood"] > values[paper.ONE_VOCABULARY, "log-likelihood"]
 
 
-def test_cross_component_rate_counts_pairs():
+def test_cross_component_rate_counts_pairs_and_clusters_are_matched_to_maximize_accuracy():
     y = np.array([0, 0, 1, 1, 0])
     children = np.array([[0, 1], [2, 4], [5, 3], [6, 7]])
     members = [[i] for i in range(5)]
@@ -141,9 +141,6 @@ def test_cross_component_rate_counts_pairs():
         chances.append(np.mean([y[i] != y[j] for i in members[a] for j in members[b]]))
         members.append(members[a] + members[b])
     assert paper.compute_cross_component_rate(children, y) == pytest.approx(np.mean(chances))
-
-
-def test_clusters_are_matched_to_maximize_accuracy():
     rng = np.random.default_rng(0)
     y = rng.integers(4, size=60)
     labels = np.where(rng.random(60) < 0.5, (y + 1) % 4, rng.integers(4, size=60))
@@ -197,7 +194,7 @@ def test_both_methods_must_improve_on_average_and_at_every_number_of_clusters():
         assert "least -0.10 (3 clusters)" in evidence.words
 
 
-def test_independence_must_help_both_methods():
+def test_independence_must_help_both_methods_and_ten_of_twelve_cases_hold():
     (check,) = get_checks("figure-3")
     columns, pairs = ("2", "3"), "five pairs of newsgroups"
     webkb = rivals(1.0, 1.2, columns)
@@ -205,9 +202,6 @@ def test_independence_must_help_both_methods():
     assert judge(check, [good, webkb], [rivals(1.0, 1.1, columns, pairs), webkb]) == [True, False]
     with pytest.raises(Untestable, match="data sets that were not run: WebKB"):
         check([good, rivals(1.0, 1.2, columns, "word senses (in place of WebKB)")])
-
-
-def test_ten_of_twelve_cases():
     (check,) = get_checks("figure-4")
     good = [rivals(1.0, 1.5, name=name) for name in paper.CLUTO]
     *_, other_bad, bad = [rivals(1.5, 1.0, name=name) for name in paper.CLUTO]
@@ -222,23 +216,20 @@ def judge_by_set(on_webkb, on_newsgroups, good, bad):
     return judge(on_webkb, [good, bad], [bad, good]) + judge(on_newsgroups, [bad, good], [good, bad])
 
 
-def test_agreement_must_rise_as_entropy_falls():
+def test_claims_about_agreement_and_likelihoods():
     def curves(entropies, agreements):
         values = {("entropy", str(t)): e for t, e in enumerate(entropies)}
         return make_panel(values | {("agreement rate", str(t)): a for t, a in enumerate(agreements)})
 
-    good = curves([2.0, 1.5, 1.0], [0.5, 0.6, 0.9])
-    for bad in (curves([1.0, 1.5, 2.0], [0.5, 0.6, 0.9]), curves([2.0, 1.5, 1.0], [0.9, 0.8, 0.7])):
-        assert judge_by_set(*get_checks("figure-5"), good, bad) == [True, False, True, False]
-
-
-def test_claims_about_likelihoods():
     def table(multi, after, random, entropy_after=1.0):
         rows = (paper.MULTI_EM, paper.ONE_VOCABULARY, paper.CONTINUED, paper.SINGLE_EM)
         values = dict.fromkeys(((row, "entropy") for row in rows), 1.0)
         values |= {(row, "log-likelihood"): value for row, value in zip(rows, (-1, multi, after, random), strict=True)}
         return make_panel(values | {(paper.CONTINUED, "entropy"): entropy_after})
 
+    good = curves([2.0, 1.5, 1.0], [0.5, 0.6, 0.9])
+    for bad in (curves([1.0, 1.5, 2.0], [0.5, 0.6, 0.9]), curves([2.0, 1.5, 1.0], [0.9, 0.8, 0.7])):
+        assert judge_by_set(*get_checks("figure-5"), good, bad) == [True, False, True, False]
     good, bad = table(-30, -10, -20), table(-10, -30, -20, entropy_after=1.1)
     checks = get_checks("figure-6")
     for on_webkb, on_newsgroups in zip(checks[::2], checks[1::2], strict=True):

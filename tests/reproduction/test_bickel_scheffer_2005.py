@@ -40,10 +40,6 @@ def six(*kinds):
     return [curve(name, **curve_means) for name, curve_means in zip(paper.CLUTO, means, strict=True)]
 
 
-def etas(*means):
-    return panel({(paper.CO_EM, str(eta)): mean for eta, mean in zip(paper.ETAS, means, strict=True)})
-
-
 def claims(name):
     return [claim.check for claim in STUDIES[name].claims]
 
@@ -87,19 +83,15 @@ def test_studies_use_three_linked_or_six_plain_data_sets():
     assert paper.make_co_em(3, 0).init == "random-responsibilities"
 
 
-def test_generated_documents_differ_between_runs():
-    views, y = paper.load_linked(None, 0)
-    other, _ = paper.load_linked(None, 1)
-    assert views.names == ("text", "inbound", "outbound")
-    assert len(np.unique(y)) == 5
-    assert (views["text"] != other["text"]).nnz
-
-
-def test_links_between_senses_are_directed():
+def test_links_between_senses_are_directed_and_generated_documents_differ_between_runs():
     views, y = paper.load_linked_senses()
     assert views.present.any(axis=1).all()
     assert len(views) == len(y) == 3014  # one of 3,015 has neither words nor links that count
     assert views["inbound"].sum() == views["outbound"].sum()
+    (views, y), (other, _) = (paper.load_linked(None, run) for run in (0, 1))
+    assert views.names == ("text", "inbound", "outbound")
+    assert len(np.unique(y)) == 5
+    assert (views["text"] != other["text"]).nnz
 
 
 def test_shared_vocabulary_keeps_all_counts():
@@ -164,23 +156,26 @@ def test_flip_rate_counts_exchanged_labels():
     assert paper.compute_flip_rate(after, after) == paper.compute_change_rate(after, after) == 0
 
 
-def baselines(**co_em_means):
-    """Co-EM beside baselines that are at 2.0 and 1.5 for each number of clusters."""
-    means = {}
-    for k, co_em_mean in co_em_means.items():
-        for row, mean in ((paper.CO_EM, co_em_mean), (paper.CONCATENATED, 2.0), (paper.MERGED, 1.5)):
-            means[row, k.strip("_")] = mean
-    return panel(means)
+def test_co_em_must_beat_both_baselines_eta_be_one_and_empty_views_be_left_out():
+    def table(**co_em_means):
+        others = {paper.CONCATENATED: 2.0, paper.MERGED: 1.5}
+        rows = {k.strip("_"): {paper.CO_EM: mean, **others} for k, mean in co_em_means.items()}
+        return panel({(row, k): mean for k, means in rows.items() for row, mean in means.items()})
 
+    def etas(*means):
+        return panel({(paper.CO_EM, str(eta)): mean for eta, mean in zip(paper.ETAS, means, strict=True)})
 
-def test_co_em_must_beat_both_baselines_everywhere():
     (check,) = claims("figure-1")
-    others = "concat. views 2.00, merged views 1.50"
-    assert check(baselines(_2=1.0, _4=0.9)) == (True, f"at 2 of 2 numbers; closest at 2 clusters: co-EM 1.00, {others}")
-    assert check(baselines(_2=1.0, _4=1.6)) == (
-        False,
-        f"at 1 of 2 numbers; closest at 4 clusters: co-EM 1.60, {others}",
-    )
+    words = "numbers; closest at {} clusters: co-EM {}, concat. views 2.00, merged views 1.50"
+    assert check(table(_2=1.0, _4=0.9)) == (True, f"at 2 of 2 {words.format(2, '1.00')}")
+    assert check(table(_2=1.0, _4=1.6)) == (False, f"at 1 of 2 {words.format(4, '1.60')}")
+    (check,) = claims("figure-2-center")
+    assert check(etas(6, 5, 4, 3, 2, 1)).holds
+    assert not check(etas(6, 5, 4, 3, 1, 2)).holds
+    (check,) = claims("empty-views")
+    pair = {(paper.LEFT_OUT, "entropy"): 1.0, (paper.KEPT, "entropy"): 1.5}
+    assert check(panel(pair)) == (True, "left out 1.00, kept 1.50; left out lower in 5 of 5 runs")
+    assert not check(panel(pair | {(paper.LEFT_OUT, "entropy"): 2.0})).holds
 
 
 def test_claims_on_numbers_of_views_count_data_sets():
@@ -209,12 +204,6 @@ def test_noisy_improvement_and_that_of_few_runs_is_not_significant():
         paper.check_more_is_better("1", "2", few)
 
 
-def test_best_eta_must_be_one():
-    (check,) = claims("figure-2-center")
-    assert check(etas(6, 5, 4, 3, 2, 1)).holds
-    assert not check(etas(6, 5, 4, 3, 1, 2)).holds
-
-
 def test_annealing_changes_little_and_wins_two_of_three():
     equal, most = claims("figure-2-right")
     assert equal(curve(_1=1.0, _0=1.05)).holds
@@ -230,13 +219,6 @@ def test_annealing_changes_little_and_wins_two_of_three():
     assert not most(ends(0.9, 1.1, 1.1)).holds
     with pytest.raises(Untestable, match="data sets that were not run: WebKB"):
         most(ends(0.9, 1.1))
-
-
-def test_leaving_out_empty_views_must_be_better():
-    (check,) = claims("empty-views")
-    pair = {(paper.LEFT_OUT, "entropy"): 1.0, (paper.KEPT, "entropy"): 1.5}
-    assert check(panel(pair)) == (True, "left out 1.00, kept 1.50; left out lower in 5 of 5 runs")
-    assert not check(panel({(paper.LEFT_OUT, "entropy"): 1.5, (paper.KEPT, "entropy"): 1.0})).holds
 
 
 def test_all_at_once_must_be_worse_in_every_round():

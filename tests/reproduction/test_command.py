@@ -64,12 +64,10 @@ def test_run_prints_and_writes_all_results(log, tmp_path):
         ("table-2", "Here", "holds on other data", "half of the paper's set"),
     ]
     assert NO_DATA in ran.out + ran.err
-    assert {"index.html", "summary.md", "verdicts.csv", "made-up-2000.md", "made-up-2000", "cells"} == {
-        path.name for path in out.iterdir()
-    }
-    assert {"figure-1.csv", "figure-1.svg", "figure-1.png", "table-2.csv"} == {
-        path.name for path in (out / "made-up-2000").iterdir()
-    }
+    names = {"index.html", "summary.md", "verdicts.csv", "made-up-2000.md", "made-up-2000", "cells"}
+    assert {path.name for path in out.iterdir()} == names
+    tables = {"figure-1.csv", "figure-1.svg", "figure-1.png", "table-2.csv"}
+    assert {path.name for path in (out / "made-up-2000").iterdir()} == tables
     with (out / "made-up-2000" / "figure-1.csv").open(newline="") as file:
         rows = {(row["row"], row["column"]): row for row in csv.DictReader(file)}
     assert float(rows["co-EM", "4"]["ours"]) == pytest.approx(0.66)
@@ -79,22 +77,7 @@ def test_run_prints_and_writes_all_results(log, tmp_path):
     assert NO_DATA in (out / "index.html").read_text()
 
 
-def test_second_run_repeats_no_work(log, tmp_path):
-    out = tmp_path / "out"
-    first = run_successfully("--out", out, "--jobs", 1)
-    pages = {path: path.read_bytes() for path in (out / "made-up-2000").iterdir()}
-    log.unlink()
-    again = run_successfully("--out", out, "--jobs", 1)
-    assert read_log(log) == []
-    assert "11 cells, of which 10 are already stored" in again.out
-    tables = [
-        ran.out.split("\n", 1)[1].rsplit("cannot be tested", 1)[0].rsplit("claims", 1)[0] for ran in (first, again)
-    ]
-    assert tables[0] == tables[1]
-    assert {path: path.read_bytes() for path in pages} == pages
-
-
-def test_page_keeps_stored_tables(log, tmp_path):
+def test_second_run_repeats_no_work_and_its_page_keeps_stored_tables(log, tmp_path):
     out = tmp_path / "out"
     run_successfully("made-up-2000", "figure-1", "--out", out, "--jobs", 1)
     assert "Far away" not in (out / "index.html").read_text()
@@ -102,6 +85,12 @@ def test_page_keeps_stored_tables(log, tmp_path):
     page = (out / "index.html").read_text()
     assert "Far away" in page
     assert "Entropy over numbers of clusters" in page
+    pages = {path: path.read_bytes() for path in (out / "made-up-2000").iterdir()}
+    log.unlink()
+    again = run_successfully("--out", out, "--jobs", 1)
+    assert read_log(log) == []
+    assert "11 cells, of which 10 are already stored" in again.out
+    assert {path: path.read_bytes() for path in pages} == pages
 
 
 def test_quick_run_uses_shipped_data(log, tmp_path):
@@ -114,11 +103,8 @@ def test_quick_run_uses_shipped_data(log, tmp_path):
 
 def test_list_prints_names_only(log, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    ran = run_successfully("--list")
-    assert [line.split()[:2] for line in ran.out.splitlines()] == [
-        ["made-up-2000", "figure-1"],
-        ["made-up-2000", "table-2"],
-    ]
+    names = [line.split()[:2] for line in run_successfully("--list").out.splitlines()]
+    assert names == [["made-up-2000", "figure-1"], ["made-up-2000", "table-2"]]
     assert list_folder(tmp_path) == []
 
 
@@ -159,19 +145,6 @@ def test_missing_matplotlib_is_noted(log, tmp_path, monkeypatch):
     assert ".svg" not in (tmp_path / "out" / "made-up-2000.md").read_text()
 
 
-def test_killed_worker_gives_a_clear_error(log, tmp_path, monkeypatch):
-    from joblib.externals.loky.process_executor import TerminatedWorkerError
-
-    def killed(*_, **__):
-        raise TerminatedWorkerError("long advice")
-
-    monkeypatch.setattr("reproduction.engine.run.Parallel", lambda **_: killed)
-    ran = run("made-up-2000", "figure-1", "--out", tmp_path / "out", "--jobs", 1)
-    assert_refused(
-        ran, "workers was terminated, perhaps because memory ran out", "the same command continues from there; --jobs 1"
-    )
-
-
 def test_closed_output_does_not_stop_the_run(tmp_path):
     out = tmp_path / "out"
     command = [sys.executable, SMALL_PAPER, tmp_path / "worked", "made-up-2000", "figure-1", "--quick", "--out", out]
@@ -185,12 +158,20 @@ def test_closed_output_does_not_stop_the_run(tmp_path):
     assert (out / "index.html").exists()
 
 
-def test_failing_unit_is_reported_and_others_continue(log, tmp_path, monkeypatch):
-    broken = papers("/nowhere/at/all")
-    monkeypatch.setattr("reproduction.command.PAPERS", broken)
+def test_failing_unit_and_killed_worker_are_reported(log, tmp_path, monkeypatch):
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    def killed(*_, **__):
+        raise TerminatedWorkerError("long advice")
+
+    monkeypatch.setattr("reproduction.command.PAPERS", papers("/nowhere/at/all"))
     ran = run_successfully("made-up-2000", "figure-1", "--out", tmp_path / "out", "--jobs", 1)
     assert "FileNotFoundError" in ran.err
     assert "0 claims hold on the paper's own data, 0 do not; on other data 0 hold, 0 do not; 2 cannot be" in ran.out
+    monkeypatch.setattr("reproduction.engine.run.Parallel", lambda **_: killed)
+    ran = run("made-up-2000", "figure-1", "--out", tmp_path / "out", "--jobs", 1)
+    words = "workers was terminated, perhaps because memory ran out", "the same command continues from there; --jobs 1"
+    assert_refused(ran, *words)
 
 
 def count_cells(out):

@@ -13,10 +13,6 @@ def folder(tmp_path, monkeypatch):
     load_dataset.cache_clear()
 
 
-def test_shipped_data_is_available():
-    assert find_unavailable(["word-senses", "shipped-digits", "word-senses"]) == {}
-
-
 def test_damaged_file_is_reported(folder):
     (folder / "cora.npz").write_bytes(b"junk")
     reasons = find_unavailable(["cora", "word-senses"])

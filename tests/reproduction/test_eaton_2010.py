@@ -165,6 +165,17 @@ def test_gains_match_the_curves_of_figure_4(produced):
     assert gains["all", "average"] == pytest.approx(np.mean(averages))
 
 
+def test_rounds_are_those_of_the_model_and_precision_of_nothing_is_left_out(produced, monkeypatch):
+    task = eaton.make_task(eaton.make_sides("", trial=0), 100, 4, trial=0)
+    model = eaton.cluster_task(task, "pck", 0)
+    scores = {score[:2]: score.value for score in produced["iterations"]}
+    assert scores["rounds", "4"] == model.n_iter_ == len(model.history_["round"])
+    assert scores["converged in 10 rounds", "4"] == (model.converged_ and model.n_iter_ <= 10)
+    pairs = iter([(1.0, np.nan), (0.5, np.nan)] * len(COUNTS))
+    monkeypatch.setattr(eaton.Constraints, "precision", lambda *_: next(pairs))
+    assert list(eaton.score_precision(0, "pck", 20)) == [("must-links, 20% mapped", n, 0.75) for n in CURVE]
+
+
 def test_claims_on_figure_4_compare_means():
     for ours, others, holds in ((0.9, 0.8, True), (0.8, 0.9, False)):
         rows = {PROPAGATION: flat(ours), DIRECT: flat(others), MEMBERSHIP: flat(others), SINGLE: flat(others)}
@@ -177,12 +188,6 @@ def test_claims_on_figure_4_compare_means():
     # curves may touch, but must differ on average
     assert check(panel_of({PROPAGATION: [0.501, 0.9, 0.9, 1.0, 1.0], SINGLE: [0.503, 0.8, 0.8, 1.0, 1.0]})).holds
     assert not check(panel_of({PROPAGATION: flat(0.901), SINGLE: flat(0.903)})).holds
-
-
-def test_few_constraints_are_ignored_on_letters_and_digits_only():
-    rows = {PROPAGATION: [0.5, 0.5, 0.8, 0.9, 0.9], MEMBERSHIP: flat(0.7)}
-    for name, holds in (("Letters/Digits, PCK-Means", True), ("Rec/Talk, PCK-Means", False)):
-        assert get_study_checks("figure-4")[1](panel_of(rows, name=name)).holds == holds
 
 
 def test_curves_must_rise_with_the_mapping():
@@ -199,15 +204,83 @@ def test_curves_must_rise_with_the_mapping():
         check(panels[:-1])
 
 
-def test_gains_are_compared_with_the_printed_ones():
-    columns = (*CURVE, "average")
-    for gain, expected in (
-        *((21.3, [True, False]), (15.0, [False, False])),
-        *((30.4, [False, False]), (31.0, [False, True])),
-    ):
-        rows = {f"{share}% mapped": [gain] * 5 + [99.0] for share in SHARES}
-        panel = panel_of({**rows, "all": [gain] * 6}, columns)
-        assert [check(panel).holds for check in get_study_checks("four-quadrants-gain")] == expected
+def precisions(must, cannot, /, **half):
+    """Precisions of both kinds, which may be others with half of the entities mapped."""
+    rows = {f"must-links, {share}% mapped": flat(must) for share in SHARES}
+    rows |= {f"cannot-links, {share}% mapped": flat(cannot) for share in SHARES}
+    return panel_of(rows | {f"{kind}-links, 50% mapped": flat(value) for kind, value in half.items()})
+
+
+def thresholds(low, high, auto):
+    columns = tuple(map(str, eaton.THRESHOLDS))
+    rows = {PROPAGATION: [low, *[0.9] * (len(columns) - 2), high], DIRECT: [0.7] * len(columns)}
+    return panel_of(rows | {f"{PROPAGATION}, cross-validated": [auto] * len(columns)}, columns)
+
+
+def gains(gain):
+    rows = {f"{share}% mapped": [gain] * 5 + [99.0] for share in SHARES}
+    return panel_of({**rows, "all": [gain] * 6}, (*CURVE, "average"))
+
+
+def starts(from_farthest):
+    rows = {f"{PROPAGATION}, largest neighbourhoods": flat(0.9), f"{DIRECT}, largest neighbourhoods": flat(0.75)}
+    rows |= {f"{PROPAGATION}, farthest first": flat(0.9), f"{DIRECT}, farthest first": flat(from_farthest)}
+    return [panel_of(rows, name=f"{share}% mapped") for share in SHARES]
+
+
+def orders(exchanged):
+    rows = {f"{method}, letters first": [0.6] * 3 for method in (MEMBERSHIP, PROPAGATION)}
+    rows |= {f"{method}, digits first": [exchanged] * 3 for method in (MEMBERSHIP, PROPAGATION)}
+    return panel_of(rows, tuple(map(str, eaton.ORDER_COUNTS)))
+
+
+LINEAR = {f"{share}% mapped": np.array(COUNTS, float) * share for share in SHARES}
+SUBLINEAR = {"20% mapped": np.array(COUNTS, float), "50% mapped": np.array(COUNTS) ** 0.25}
+
+
+@pytest.mark.parametrize(
+    ("study", "table", "expected"),
+    [
+        ("four-quadrants-gain", gains(21.3), [True, False]),
+        ("four-quadrants-gain", gains(15.0), [False, False]),
+        ("four-quadrants-gain", gains(30.4), [False, False]),
+        ("four-quadrants-gain", gains(31.0), [False, True]),
+        ("figure-6", panel_of(LINEAR), [True, True]),
+        ("figure-6", panel_of(SUBLINEAR | {"100% mapped": np.array(COUNTS, float)}), [False, False]),
+        ("figure-7", precisions(0.976, 0.99, must=0.97, cannot=0.99), [True, True, True]),  # rounds to 98%
+        ("figure-7", precisions(0.97, 0.93, must=0.94, cannot=0.93), [False, False, False]),
+        ("figure-7", precisions(0.99, 1.0, must=1.0, cannot=0.96), [True, False, True]),
+        ("figure-7", precisions(0.999, 0.998), [True, True, True]),  # perfect kinds are not compared
+        ("figure-7", precisions(0.99, 0.98), [True, True, False]),
+        ("iterations", panel_of({"rounds": flat(4.0), "converged in 10 rounds": flat(0.96)}), [True]),
+        ("iterations", panel_of({"rounds": flat(4.0), "converged in 10 rounds": flat(0.8)}), [False]),
+        ("embedding", panel_of({"spectral features": flat(0.7), "original features": flat(0.6)}), [True]),
+        ("embedding", panel_of({"spectral features": flat(0.7), "original features": flat(0.8)}), [False]),
+        ("threshold", thresholds(0.8, 0.7, 0.9), [True, True, True]),
+        ("threshold", thresholds(0.95, 0.8, 0.8), [False, False, False]),
+        ("start", starts(0.75), [True]),
+        ("start", starts(0.88), [False]),
+        ("order-of-views", orders(0.62), [True, True]),
+        ("order-of-views", orders(0.75), [False, False]),
+    ],
+)
+def test_claims_hold_and_fail(study, table, expected):
+    assert [check(table).holds for check in get_study_checks(study)] == expected
+
+
+def test_words_of_claims_and_what_cannot_be_tested():
+    for check in get_study_checks("order-of-views"):
+        assert check(orders(0.62)).words.startswith("letters first .600 .600 .600; digits first")
+    with pytest.raises(Untestable, match="there is no number for 'must-links, 20% mapped'"):
+        get_study_checks("figure-7")[1](panel_of({"cannot-links, 20% mapped": flat(1.0)}))
+    with pytest.raises(Untestable, match="data sets that were not run: 100% mapped"):
+        get_study_checks("start")[0](starts(0.75)[:2])
+    rows = {PROPAGATION: flat(0.9), DIRECT: flat(0.7), MEMBERSHIP: flat(0.7)}
+    with pytest.raises(Untestable, match="needs 5 runs, there are 3"):
+        get_study_checks("figure-4")[2](panel_of(rows, runs=3))
+    rows = {PROPAGATION: [0.5, 0.5, 0.8, 0.9, 0.9], MEMBERSHIP: flat(0.7)}  # few constraints do not count on letters
+    for name, holds in (("Letters/Digits, PCK-Means", True), ("Rec/Talk, PCK-Means", False)):
+        assert get_study_checks("figure-4")[1](panel_of(rows, name=name)).holds == holds
 
 
 def test_gain_with_complete_mapping_is_needed_on_all_data_sets():
@@ -219,106 +292,6 @@ def test_gain_with_complete_mapping_is_needed_on_all_data_sets():
         assert evidence.holds == holds
         assert evidence.words.startswith("Four Quadrants, PCK-Means +12.5% on average, +12.5% at most; ")
         assert evidence.words.count(";") == 5
-
-
-def test_amounts_must_be_linear_and_grow():
-    counts = np.array(COUNTS, float)
-    good = panel_of({f"{share}% mapped": counts * share for share in SHARES})
-    bad = panel_of({"20% mapped": counts, "50% mapped": np.sqrt(np.sqrt(counts)), "100% mapped": counts})
-    assert [check(good).holds for check in get_study_checks("figure-6")] == [True, True]
-    assert [check(bad).holds for check in get_study_checks("figure-6")] == [False, False]
-
-
-def test_precision_claims():
-    checks = get_study_checks("figure-7")
-    for complete, half, expected in (
-        ((0.976, 0.99), (0.97, 0.99), [True, True, True]),  # rounds to 98%
-        ((0.97, 0.93), (0.94, 0.93), [False, False, False]),
-        ((0.99, 1.0), (1.0, 0.96), [True, False, True]),
-    ):
-        rows = {}
-        for share, values in ((20, complete), (50, half), (100, complete)):
-            rows |= {f"must-links, {share}% mapped": flat(values[0]), f"cannot-links, {share}% mapped": flat(values[1])}
-        assert [check(panel_of(rows)).holds for check in checks] == expected
-    del rows["must-links, 20% mapped"]
-    with pytest.raises(Untestable, match="there is no number for 'must-links, 20% mapped'"):
-        checks[1](panel_of(rows))
-
-
-def test_precision_of_nothing_is_left_out(monkeypatch):
-    precisions = iter([(1.0, np.nan), (0.5, np.nan)] * len(COUNTS))
-    monkeypatch.setattr(eaton.Constraints, "precision", lambda *_: next(precisions))
-    scores = list(eaton.score_precision(0, "pck", 20))
-    assert scores == [("must-links, 20% mapped", n, 0.75) for n in CURVE]
-
-
-def test_few_rounds_are_needed_in_most_trials():
-    (check,) = get_study_checks("iterations")
-    for share, holds in ((0.96, True), (0.8, False)):
-        assert check(panel_of({"rounds": flat(4.0), "converged in 10 rounds": flat(share)})).holds == holds
-
-
-def test_rounds_are_those_of_the_model(produced):
-    task = eaton.make_task(eaton.make_sides("", trial=0), 100, 4, trial=0)
-    model = eaton.cluster_task(task, "pck", 0)
-    scores = {score[:2]: score.value for score in produced["iterations"]}
-    assert scores["rounds", "4"] == model.n_iter_ == len(model.history_["round"])
-    assert scores["converged in 10 rounds", "4"] == (model.converged_ and model.n_iter_ <= 10)
-
-
-def test_embedding_must_help():
-    (check,) = get_study_checks("embedding")
-    for original, holds in ((0.6, True), (0.8, False)):
-        assert check(panel_of({"spectral features": flat(0.7), "original features": flat(original)})).holds == holds
-
-
-def test_perfect_kinds_are_not_compared():
-    for must, cannot, holds in ((0.999, 0.998, True), (0.99, 0.98, False), (0.98, 0.99, True)):
-        panel = panel_of({"must-links, 100% mapped": flat(must), "cannot-links, 100% mapped": flat(cannot)})
-        assert get_study_checks("figure-7")[2](panel).holds == holds
-
-
-def test_threshold_claims():
-    columns = tuple(map(str, eaton.THRESHOLDS))
-    chosen = f"{PROPAGATION}, cross-validated"
-
-    def panel(low, high, auto):
-        ours = [low, *[0.9] * (len(columns) - 2), high]
-        return panel_of({PROPAGATION: ours, chosen: [auto] * len(columns), DIRECT: [0.7] * len(columns)}, columns)
-
-    assert [check(panel(0.8, 0.7, 0.9)).holds for check in get_study_checks("threshold")] == [True, True, True]
-    assert [check(panel(0.95, 0.8, 0.8)).holds for check in get_study_checks("threshold")] == [False, False, False]
-
-
-def test_gain_must_not_depend_on_the_start():
-    (check,) = get_study_checks("start")
-    for from_farthest, holds in ((0.75, True), (0.88, False)):
-        rows = {
-            f"{PROPAGATION}, largest neighbourhoods": flat(0.9),
-            f"{DIRECT}, largest neighbourhoods": flat(0.75),
-            f"{PROPAGATION}, farthest first": flat(0.9),
-            f"{DIRECT}, farthest first": flat(from_farthest),
-        }
-        panels = [panel_of(rows, name=f"{share}% mapped") for share in SHARES]
-        assert check(panels).holds == holds
-    with pytest.raises(Untestable, match="data sets that were not run: 100% mapped"):
-        check(panels[:2])
-
-
-def test_three_trials_are_too_few_for_significance():
-    rows = {PROPAGATION: flat(0.9), DIRECT: flat(0.7), MEMBERSHIP: flat(0.7)}
-    with pytest.raises(Untestable, match="needs 5 runs, there are 3"):
-        get_study_checks("figure-4")[2](panel_of(rows, runs=3))
-
-
-def test_curves_must_not_depend_on_the_order_of_views():
-    columns = tuple(map(str, eaton.ORDER_COUNTS))
-    for check, method in zip(get_study_checks("order-of-views"), (MEMBERSHIP, PROPAGATION), strict=True):
-        for exchanged, holds in ((0.62, True), (0.75, False)):
-            rows = {f"{method}, letters first": [0.6] * 3, f"{method}, digits first": [exchanged] * 3}
-            evidence = check(panel_of(rows, columns))
-            assert evidence.holds == holds
-            assert evidence.words.startswith("letters first .600 .600 .600; digits first")
 
 
 def test_reordered_views_keep_rows_and_constraints(produced):

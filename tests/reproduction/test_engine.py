@@ -63,18 +63,13 @@ def run_plan(plan, cells, missing=None):
 
 def test_study_has_one_unit_per_setting_and_run():
     units = study().units("smith-2000")
-    assert [(unit.panel, unit.run) for unit in units] == [("A", run) for run in range(4)] + [
-        ("B", run) for run in range(3)
-    ]
+    assert [(unit.panel, unit.run) for unit in units] == [*(("A", i) for i in range(4)), *(("B", i) for i in range(3))]
     assert len({unit.key for unit in units}) == 7
-    assert [(unit.panel, unit.run) for unit in study().units("smith-2000", quick=True)] == [
-        ("little", 0),
-        ("little", 1),
-    ]
+    quick = study().units("smith-2000", quick=True)
+    assert [(unit.panel, unit.run) for unit in quick] == [("little", 0), ("little", 1)]
     assert list_datasets(units) == ["a", "b"]
-    (unit,) = study(settings=({"panel": "A", "data": "b+a"}, {"panel": "B"}), runs=1).units("smith-2000")[:1]
-    assert unit.datasets == ("b", "a")
-    assert list_datasets([unit]) == ["b", "a"]
+    unit, _ = study(settings=({"panel": "A", "data": "b+a"}, {"panel": "B"}), runs=1).units("smith-2000")
+    assert (unit.datasets, list_datasets([unit])) == (("b", "a"), ["b", "a"])
 
 
 def test_scores_are_stored_by_panel_row_column_and_run(tmp_path):
@@ -115,42 +110,24 @@ def test_stored_cells_are_not_computed_again(tmp_path):
     assert Plan.of(whole, study(), cells, False).left == []
 
 
-@pytest.fixture
-def stored(tmp_path):
-    """All cells of a study, the study, and the file in which its cells are."""
+def test_invalid_lines_and_cells_and_those_of_other_versions_are_computed_again(tmp_path):
     cells, whole = Cells(tmp_path), paper(study())
     run_plan(Plan.of(whole, study(), cells, False), cells)
     (path,) = tmp_path.rglob("*.jsonl")
-    return cells, whole, path
-
-
-def test_incomplete_line_is_computed_again(stored):
-    cells, whole, path = stored
-    path.write_bytes(path.read_bytes()[:-20])
-    again = Plan.of(whole, study(), cells, False)
-    assert len(again.left) == 1
-    run_plan(again, cells)
-    assert Plan.of(whole, study(), cells, False).left == []
-
-
-def test_invalid_lines_are_ignored(stored):
-    cells, whole, path = stored
+    kept = path.read_text()
     for line in ("[]", "null", "{}", "not json", '{"key": 1}', "\x00\x00", "[" * 100_000):
-        path.write_text(path.read_text() + line + "\n")
+        path.write_text(kept + line + "\n")
         assert Plan.of(whole, study(), cells, False).left == []
-
-
-def test_invalid_cells_and_those_of_other_versions_are_computed_again(stored):
-    cells, whole, path = stored
-    first, *others = path.read_text().splitlines(keepends=True)
+    first, *others = kept.splitlines(keepends=True)
     scores = ("abc", None, [], [["a", "b"]], [[1, "b", 0.5]])
     scores += tuple([["a", "b", value]] for value in ("0.5", None, True, 10**400))
-    for name, values in (("scores", scores), ("seconds", ("1", None)), ("key", (["a"],)), ("version", (1, "0.0.0"))):
-        for value in values:
-            path.write_text(json.dumps({**json.loads(first), name: value}) + "\n" + "".join(others))
-            again = Plan.of(whole, study(), cells, False)
-            assert len(again.left) == 1, (name, value)
-            assert run_plan(again, cells)[1].panels[0]["ours", "double"].tolist() == [0, 2, 4, 6]
+    changes = {"scores": scores, "seconds": ("1", None), "key": (["a"],), "version": (1, "0.0.0")}
+    damaged = [json.dumps({**json.loads(first), name: value}) for name in changes for value in changes[name]]
+    for line in (*damaged, first[:-20]):  # the last is incomplete
+        path.write_text(line + "\n" + "".join(others))
+        again = Plan.of(whole, study(), cells, False)
+        assert len(again.left) == 1, line
+        assert run_plan(again, cells)[1].panels[0]["ours", "double"].tolist() == [0, 2, 4, 6]
 
 
 def test_failing_checks_and_missing_numbers_are_untestable_and_nan_does_not_hold(tmp_path):
@@ -182,20 +159,15 @@ def test_our_checks_are_counted_separately(tmp_path):
     assert {verdict.claim for verdict in outcome.verdicts} == {"theirs", "a guess (ours)"}
 
 
-def test_unit_without_scores_is_not_stored(tmp_path):
-    nothing, cells = study(work=lambda run, data, factor=1: []), Cells(tmp_path)
-    done, _ = run_plan(Plan.of(paper(nothing), nothing, cells, True), cells)
-    assert {result.error for result in done} == {"no scores were returned"}
-    assert Plan.of(paper(nothing), nothing, cells, True).done == frozenset()
-
-
-def test_failing_unit_is_not_stored(tmp_path):
+def test_failing_unit_and_one_without_scores_are_not_stored(tmp_path):
     cells = Cells(tmp_path)
     broken = study(settings=({"panel": "A", "data": "broken"},), runs=1)
-    done, outcome = run_plan(Plan.of(paper(broken), broken, cells, False), cells, {"A": "ValueError: no such luck"})
-    assert [result.error for result in done] == ["ValueError: no such luck"]
-    assert [(verdict.status, verdict.words) for verdict in outcome.verdicts] == [(CANNOT, "ValueError: no such luck")]
-    assert Plan.of(paper(broken), broken, cells, False).done == frozenset()
+    nothing = study(work=lambda run, data, factor=1: [], settings=({"panel": "A", "data": "a"},), runs=1)
+    for failing, reason in ((broken, "ValueError: no such luck"), (nothing, "no scores were returned")):
+        done, outcome = run_plan(Plan.of(paper(failing), failing, cells, False), cells, {"A": reason})
+        assert [result.error for result in done] == [reason]
+        assert [(verdict.status, verdict.words) for verdict in outcome.verdicts] == [(CANNOT, reason)]
+        assert Plan.of(paper(failing), failing, cells, False).done == frozenset()
 
 
 def test_parallel_run_equals_sequential_run(tmp_path):
@@ -211,19 +183,13 @@ def test_parallel_run_equals_sequential_run(tmp_path):
 
 
 def test_claim_across_panels_needs_all_panels(tmp_path):
-    everywhere = Claim(
-        "ours is ahead everywhere", lambda panels: Evidence(len(panels) == 2, f"{len(panels)} sets"), across=True
-    )
-    whole = study(claims=(everywhere, Claim("unknown", cannot="the data are lost")))
-    cells = Cells(tmp_path)
+    everywhere = Claim("everywhere", lambda panels: Evidence(len(panels) == 2, f"{len(panels)} sets"), across=True)
+    whole, cells = study(claims=(everywhere, Claim("unknown", cannot="the data are lost"))), Cells(tmp_path)
     plan = Plan.of(paper(whole), whole, cells, False)
-    _, outcome = run_plan(plan, cells)
-    assert [(verdict.status, verdict.words) for verdict in outcome.verdicts] == [
-        (HOLDS, "2 sets"),
-        (CANNOT, "the data are lost"),
-    ]
-    lacking = plan.outcome(cells, {"B": "no network"})
-    assert (lacking.verdicts[0].status, lacking.verdicts[0].words) == (CANNOT, "B: no network")
+    run_plan(plan, cells)
+    for missing, first in (({}, (HOLDS, "2 sets")), ({"B": "no network"}, (CANNOT, "B: no network"))):
+        verdicts = [(verdict.status, verdict.words) for verdict in plan.outcome(cells, missing).verdicts]
+        assert verdicts == [first, (CANNOT, "the data are lost")]
 
 
 def judge(tmp_path, claims, missing=None, quick=False, **changes):
@@ -233,38 +199,28 @@ def judge(tmp_path, claims, missing=None, quick=False, **changes):
     return [(verdict.panel, verdict.status, verdict.other_data) for verdict in outcome.verdicts]
 
 
-def test_panels_with_other_data_have_other_verdicts(tmp_path):
-    claims = (Claim("ours is ahead", ahead),)
-    assert judge(tmp_path, claims, other_data="a sample") == [
-        ("A", HOLDS_ELSEWHERE, "a sample"),
-        ("B", FAILS_ELSEWHERE, "a sample"),
-    ]
-    assert judge(tmp_path, claims, other_data={"B": "another set"}) == [
-        ("A", HOLDS, ""),
-        ("B", FAILS_ELSEWHERE, "another set"),
-    ]
-
-
 def test_claim_overrides_the_data_of_its_study(tmp_path):
     claims = (
         Claim("on own data", ahead, other_data=""),
         Claim("on other data", ahead, other_data="drawn anew"),
         Claim("lost", cannot="the data are lost", other_data="drawn anew"),
     )
-    assert judge(tmp_path, claims, other_data="a sample") == [
-        ("A", HOLDS, ""),
-        ("B", FAILS, ""),
-        ("A", HOLDS_ELSEWHERE, "drawn anew"),
-        ("B", FAILS_ELSEWHERE, "drawn anew"),
-        ("", CANNOT, ""),
-    ]
+    own, other = [("A", HOLDS, ""), ("B", FAILS, "")], "drawn anew"
+    others = [("A", HOLDS_ELSEWHERE, other), ("B", FAILS_ELSEWHERE, other)]
+    assert judge(tmp_path, claims, other_data="a sample") == [*own, *others, ("", CANNOT, "")]
 
 
-def test_claim_across_panels_is_on_other_data_if_any_panel_is(tmp_path):
+def test_panels_with_other_data_have_other_verdicts(tmp_path):
+    claims, elsewhere = (Claim("ours is ahead", ahead),), ("A", HOLDS_ELSEWHERE, "a sample")
+    assert judge(tmp_path, claims, other_data="a sample") == [elsewhere, ("B", FAILS_ELSEWHERE, "a sample")]
+    verdicts = [("A", HOLDS, ""), ("B", FAILS_ELSEWHERE, "another set")]
+    assert judge(tmp_path, claims, other_data={"B": "another set"}) == verdicts
     claims = (Claim("two sets", lambda panels: Evidence(len(panels) == 2, ""), across=True),)
-    assert judge(tmp_path, claims) == [("", HOLDS, "")]
-    assert judge(tmp_path, claims, other_data={"B": "a sample"}) == [("", HOLDS_ELSEWHERE, "B: a sample")]
-    assert judge(tmp_path, claims, other_data="a sample") == [("", HOLDS_ELSEWHERE, "A, B: a sample")]
+    for other_data, verdict in (
+        *((None, ("", HOLDS, "")), ({"B": "a sample"}, ("", HOLDS_ELSEWHERE, "B: a sample"))),
+        ("a sample", ("", HOLDS_ELSEWHERE, "A, B: a sample")),
+    ):  # across panels, if any panel has other data
+        assert judge(tmp_path, claims, **({} if other_data is None else {"other_data": other_data})) == [verdict]
 
 
 def test_claim_that_is_stated_once_has_one_verdict(tmp_path):

@@ -53,12 +53,17 @@ def read(text):
     return Reader(text)
 
 
-def test_both_numbers_are_on_the_page(read):
+def test_both_numbers_and_reasons_are_on_the_page(read):
     for outcome in all_outcomes():
         for *_, entry in iterate_entries(outcome):
             assert format_with_spread(entry) in read.text
             if entry.published is not None:
                 assert f"{entry.closeness} published {format_number(entry.published)}" in read.text
+        for reason in outcome.missing.values():
+            assert reason.replace("`", "") in read.text
+    assert "Not the paper's own data" in read.text
+    assert "quadrants: the paper's variances are not printed" in read.text
+    assert "in none of 1 panels (other data: drawn with replacement)" in read.text
 
 
 def test_page_needs_no_network(text, read):
@@ -71,7 +76,7 @@ def test_page_needs_no_network(text, read):
     assert read.all("script") == []
 
 
-def test_foreign_text_is_escaped(read):
+def test_foreign_text_is_escaped(text, read):
     assert {name for name, _ in read.elements} <= {
         "html", "head", "meta", "title", "link", "style", "body", "header", "nav", "main", "section", "div", "footer",
         "a", "p", "h1", "h2", "h3", "h4", "ol", "ul", "li", "dl", "dt", "dd", "b", "i", "bdi", "code", "small", "span",
@@ -80,6 +85,7 @@ def test_foreign_text_is_escaped(read):
     }  # fmt: skip
     assert not any(name.startswith("on") for _, attributes in read.elements for name in attributes)
     assert "<script>window.pwned=1</script>" in read.text
+    assert f'title="{LONG.strip()}"' in text, "long names are cut"
 
 
 def test_counts_match_the_verdicts(text):
@@ -91,23 +97,18 @@ def test_counts_match_the_verdicts(text):
     assert [int(number) for number in re.findall(r"<td>(\d+)</td>", foot)] == list(counts.values())
     tallies = re.findall(r'class="tally ([\w-]+)"><i aria-hidden="true">[^<]*</i>(\d+)<', text)
     plain = tables.count_verdicts(plain_outcomes())
-    for status, name in page_module.CLASSES.items():
-        assert (
-            sum(int(n) for class_name, n in tallies if class_name == name) == plain[status]
-        )  # a paper of one study has no list
+    for status, name in page_module.CLASSES.items():  # a paper of one study has no list
+        assert sum(int(n) for class_name, n in tallies if class_name == name) == plain[status]
 
 
-def test_names_become_headings_and_paired_backticks_code():
-    names = {"figure-2-left": "Figure 2 left", "section-5-3": "Section 5.3"}
-    assert [page_module.format_heading(name) for name in names] == list(names.values())
-    assert page_module.format_prose("see `word-counts` < 2") == "see <code>word-counts</code> &lt; 2"
-    assert page_module.format_prose("a ` b <i>") == "a ` b &lt;i&gt;"
-
-
-def test_status_has_sign_and_word(text):
+def test_status_has_sign_and_word_and_names_become_headings(text):
     for status, sign in tables.SIGNS.items():
         signs = re.findall(rf'<span class="status {page_module.CLASSES[status]}">(.*?)</span>', text)
         assert set(signs) == {f'<i aria-hidden="true">{sign}</i> {status}'}
+    names = {"figure-2-left": "Figure 2 left", "section-5-3": "Section 5.3"}
+    assert [page_module.format_heading(name) for name in names] == list(names.values())
+    prose = [page_module.format_prose(words) for words in ("see `word-counts` < 2", "a ` b <i>")]
+    assert prose == ["see <code>word-counts</code> &lt; 2", "a ` b &lt;i&gt;"]
 
 
 def test_headings_are_nested_and_ids_unique(read):
@@ -130,22 +131,10 @@ def test_tables_and_figures_are_accessible(read):
     assert all(attributes["src"].startswith("data:image/svg+xml;base64,") for attributes in pictures)
 
 
-def test_missing_results_and_other_data_have_reasons(read):
-    for outcome in all_outcomes():
-        for reason in outcome.missing.values():
-            assert reason.replace("`", "") in read.text
-    assert "Not the paper's own data" in read.text
-    assert "quadrants: the paper's variances are not printed" in read.text
-    assert "in none of 1 panels (other data: drawn with replacement)" in read.text
-
-
 def test_tables_are_collapsible_next_to_figures(read):
     assert Reader(page_module.render_page(plain_outcomes(), {})).all("details") == []
-    assert ["open" in attributes for attributes in read.all("details")] == [
-        True,
-        True,
-        True,
-    ]  # published numbers in each
+    opened = ["open" in attributes for attributes in read.all("details")]
+    assert opened == [True] * 3, "published numbers in each"
     lines = plain_outcomes()[0]
     unprinted = type(lines.paper)("unprinted-2000", "", "", "", lines.paper.studies, {})
     other = type(lines)(unprinted, lines.study, lines.panels, (), {}, 1.0)
@@ -178,7 +167,3 @@ def test_browser_runs_no_script_and_nothing_overflows(width, scheme, text, tmp_p
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") != background
     assert messages == []
     assert all(address.startswith(("file:", "data:")) for address in requests)
-
-
-def test_long_names_are_cut_with_a_tooltip(text):
-    assert f'title="{LONG.strip()}"' in text

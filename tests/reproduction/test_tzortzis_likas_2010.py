@@ -94,6 +94,8 @@ def test_refinement_equals_the_estimator():
     for weights in ("learned", "uniform"):
         whole = ConvexMixture(3, weights=weights, refine="kernel-kmeans").fit(views)
         assert (paper.fit_convex(views, 3, weights=weights).refined == whole.labels_).all()
+    more, _ = paper.make_corrupted(3, 5, 2)
+    assert all((views[name] == more[name]).all() for name in ("view1", "noisy1")), "tables share their views"
     table = np.hstack([views[name] for name in views.names])
     whole = ConvexMixture(3, refine="kernel-kmeans").fit(table)
     assert (paper.fit_concatenation(views, 3).refined == whole.labels_).all()
@@ -112,7 +114,7 @@ def test_kernel_cca_finds_shared_clusters_from_scores_that_keep_inner_products()
     np.testing.assert_allclose(scores @ scores.T, centred @ centred.T, atol=1e-9)
 
 
-def test_entropies_in_bits_and_nats():
+def test_entropies_in_bits_and_nats_and_integrals():
     scores = {score.column: score.value for score in run_named_study("log-bases", {"case": "points"})}
     share = 50 / 700  # of the points are wrong
     by_hand = -(1 - share) * math.log(1 - share) - share * math.log(share / 2)
@@ -123,13 +125,11 @@ def test_entropies_in_bits_and_nats():
     largest = (-shares * np.log(shares) - (1 - shares) * np.log(1 - shares)).max()
     assert scores["nats"] == pytest.approx(largest, abs=1e-9)
     assert scores["nats"] < scores["printed"] < scores["bits"], "the printed entropy is impossible in nats"
-
-
-def test_integrals():
+    (claim,) = STUDIES["log-bases"].claims
+    assert [claim.check(base(paper.BOUND, printed)).holds for printed in (0.39, 0.41)] == [True, False]
     values = {(score.row, score.column): score.value for score in run_named_study("normaliser", {})}
-    assert values[paper.AS_PRINTED, "1"] == pytest.approx(0.5**0.5)
-    assert values[paper.AS_PRINTED, "2"] == pytest.approx(0.5)
-    assert values[paper.AS_IT_SHOULD, "2"] == pytest.approx(1)
+    numbers = [values[paper.AS_PRINTED, "1"], values[paper.AS_PRINTED, "2"], values[paper.AS_IT_SHOULD, "2"]]
+    assert numbers == pytest.approx([0.5**0.5, 0.5, 1])
 
 
 def test_claims_are_ours_or_cannot_be_tested_on_data_of_the_paper():
@@ -157,25 +157,13 @@ def test_numbers_that_are_printed_alike_are_equal():
         paper.check_agrees("table-5", 0.05, panel({"m": {"1": 1.0}}, "word senses"))
 
 
-def test_clusters_in_a_line_give_the_order_of_table_1():
+def test_clusters_in_a_line_give_the_order_of_table_1_and_the_best_factor_needs_no_kernel_kmeans():
     settings = {"n_views": 3, "n_noisy": 0, "in_line": True}
     scores = {score.row: score.value for score in run_named_study("table-1", settings)}
     assert scores[paper.WEIGHTED] < scores[paper.CONCATENATED] < scores[paper.CCA_BEST] - 0.1
     assert scores[paper.WEIGHTED] < scores[paper.WEIGHTED + paper.REFINED]
-
-
-def test_tables_share_their_views():
-    fewer, y = paper.make_corrupted(0, 2, 2)
-    more, same = paper.make_corrupted(0, 5, 2)
-    assert (fewer["view1"] == more["view1"]).all()
-    assert (fewer["noisy1"] == more["noisy1"]).all()
-    assert (y == same).all()
-
-
-def test_best_factor_is_chosen_without_kernel_kmeans():
     table = panel({"m": {"1": 0.9, "2": 0.5, "4": 0.7}, "m" + paper.REFINED: {"1": 0.3, "2": 0.6, "4": 0.1}})
-    assert paper.tune_by_classes(table, "m") == (0.5, 0.6)
-    assert paper.read_at_unit(table, "m") == (0.9, 0.3)
+    assert (paper.tune_by_classes(table, "m"), paper.read_at_unit(table, "m")) == ((0.5, 0.6), (0.9, 0.3))
 
 
 # Claims
@@ -213,6 +201,10 @@ def heavy(weight):
         row: {f"{k} clusters": weight for k in (2, 4, 6)} | {"entropy alone": entropy, "share that is empty": 0.1}
         for row, (weight, entropy) in rows.items()
     })  # fmt: skip
+
+
+def mixed(*second):
+    return panel({"first view": {"0": 0.3, "1": 0.2}, "second view": dict(zip("01", second, strict=True))})
 
 
 def base(row, printed):
@@ -274,16 +266,7 @@ CHECKS = {  # of each study, a good and a bad table for each claim, in order
         (weights(("0.3",), (0.27,), (0.23,)), weights(("0.3",), (0.4,), (0.1,))),
         (make_printed("figure-2", "two views of each kind"), make_printed("figure-2", "two views of each kind", -0.06)),
     ],
-    "figure-2-mixed": [
-        (
-            panel({"first view": {"0": 0.3, "1": 0.2}, "second view": {"0": 0.31, "1": 0.19}}),
-            panel({"first view": {"0": 0.3, "1": 0.2}, "second view": {"0": 0.19, "1": 0.31}}),
-        ),
-        (
-            panel({"first view": {"0": 0.3, "1": 0.2}, "second view": {"0": 0.31, "1": 0.19}}),
-            panel({"first view": {"0": 0.3, "1": 0.2}, "second view": {"0": 0.31, "1": 0.1}}),
-        ),
-    ],
+    "figure-2-mixed": [(mixed(0.31, 0.19), mixed(0.19, 0.31)), (mixed(0.31, 0.19), mixed(0.31, 0.1))],
     "table-5": [
         (webkb(cca=1.1), webkb(cca=1.3)),
         (webkb(), webkb(weighted=(1.2, 1.35))),
@@ -327,9 +310,3 @@ def test_claims_hold_on_good_and_fail_on_bad_numbers(name):
         if not claim.across:
             with pytest.raises(Untestable, match=r"has no number for|no numbers to compare|prints no numbers"):
                 claim.check(panel({"another method": {"1": 1.0}}, "another table"))
-
-
-def test_printed_number_above_the_bound_is_not_in_nats():
-    (claim,) = STUDIES["log-bases"].claims
-    assert claim.check(base(paper.BOUND, 0.39)).holds
-    assert not claim.check(base(paper.BOUND, 0.41)).holds

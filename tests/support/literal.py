@@ -131,12 +131,12 @@ def blend_posteriors(posteriors, v, i, eta):
     return (1 - eta) * posteriors[v][i] + eta / len(others) * sum(others)
 
 
-def co_em(blocks, present, families, start, k, etas, priors, smoothing=0.0, *, fixed=None):
+def co_em(blocks, present, families, start, k, etas, priors, smoothing=0.0, *, parallel=False, fixed=None):
     """Bickel & Scheffer 2005, Table 1: one round for each of `etas`, from responsibilities (n, k) per view.
 
     `families` has one name per view. Returns the parameters, the priors of each view, the local posteriors
-    {entity: (k,)} of each view and, for each round, (Q^MV, Delta, log-likelihoods). Entities of a known class
-    (`fixed`, -1: unknown) have its posterior in every E-step.
+    {entity: (k,)} of each view and, for each round, (Q^MV, Delta, log-likelihoods). With `parallel` all E-steps come
+    before all M-steps. Entities of a known class (`fixed`, -1: unknown) have its posterior in every E-step.
     """
     views = range(len(blocks))
     log_prob, m_step = zip(*(FAMILIES[name] for name in families), strict=True)
@@ -160,8 +160,9 @@ def co_em(blocks, present, families, start, k, etas, priors, smoothing=0.0, *, f
 
     history = []
     for eta in etas:
+        before = [posterior for posterior, _ in e_steps()]
         for v in views:
-            posteriors = [posterior for posterior, _ in e_steps()]
+            posteriors = before if parallel else [posterior for posterior, _ in e_steps()]
             blended = np.array([blend_posteriors(posteriors, v, i, eta) for i in entities[v]])
             theta[v] = m_step[v](blocks[v][entities[v]], blended, smoothing)
             if priors == "view":
