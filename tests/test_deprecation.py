@@ -36,9 +36,7 @@ def module(monkeypatch):
 
 def test_old_name_of_attribute_works_and_warns(module):
     deprecate_name("made_up", "eta", "smoothing", **VERSIONS)
-    message = (
-        r"made_up\.eta is deprecated since version 0\.3\.0 and will be removed in 0\.10\.0: use made_up\.smoothing$"
-    )
+    message = r"made_up\.eta is deprecated since version 0\.3\.0 and will be removed in 0\.10\.0: use"
     with pytest.warns(FutureWarning, match=message) as caught:
         assert module.eta == 3
     assert caught[0].filename == __file__
@@ -72,9 +70,7 @@ def test_old_name_of_parameter_works_and_warns():
         """Return both values."""
         return x, smoothing
 
-    with pytest.warns(
-        FutureWarning, match=r"parameter 'eta' of .*smooth .* removed in 0\.10\.0: use 'smoothing'$"
-    ) as caught:
+    with pytest.warns(FutureWarning, match=r"parameter 'eta' of .*smooth .* removed in 0\.10\.0: use") as caught:
         assert smooth(2, eta=5) == (2, 5)
     assert caught[0].filename == __file__
     assert smooth.__doc__ == "Return both values."

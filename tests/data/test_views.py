@@ -184,9 +184,7 @@ def test_bad_masks_are_refused():
         with pytest.raises(ValueError, match=re.escape(message)):
             two_views(present=np.ones(shape, bool))
     for dtype in (int, float, object):
-        with pytest.raises(
-            TypeError, match=rf"present must hold True and False, got {np.dtype(dtype)}: convert it with"
-        ):
+        with pytest.raises(TypeError, match=f"present must hold True and False, got {np.dtype(dtype)}: convert it"):
             two_views(present=np.ones((4, 2), dtype))
     frames = {"a": pd.DataFrame(DENSE, index=list("wxyz")), "b": pd.DataFrame(DENSE, index=list("vxyz"))}
     with pytest.raises(ValueError, match=r"present says that entity w has view 'b', which has no row with this id"):
@@ -222,10 +220,7 @@ def test_frames_are_joined_by_their_index():
 
 def test_views_that_share_no_entity_are_refused():
     numbers, texts = pd.DataFrame({"x": [1.0, 2.0]}, index=[1, 2]), pd.DataFrame({"y": [1.0, 2.0]}, index=["1", "2"])
-    with pytest.raises(
-        ValueError,
-        match=r"view 'a' shares no id with the other views: it starts with \[1\], another with \['1'\]\. Make",
-    ):
+    with pytest.raises(ValueError, match=r"view 'a' shares no id with the other views: it starts with \[1\], another"):
         Views({"a": numbers, "b": texts})
 
 

@@ -342,23 +342,15 @@ def test_unreadable_folder_is_refused(folder, monkeypatch):
 )
 def test_changed_published_file_is_refused(folder, facts, message):
     cora(folder / "cora.tgz")
-    with pytest.raises(
-        ValueError, match=f"cora from https://.* is not what it was: .*cora\\.tgz {message}.* the published"
-    ):
+    with pytest.raises(ValueError, match=f"cora from https://.* is not what it was: .*cora\\.tgz {message}.* the"):
         load_remote(replace(CORA, facts=facts))
 
 
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        (
-            {"cora.content": b"p1 one ML\n", "cora.cites": CITES},
-            r"^cora: .*cora\.tgz is not in the format of https://.*: get the published version",
-        ),
-        (
-            {"cora.content": b"", "cora.cites": CITES},
-            r"cora\.tgz is not in the format of .* \(it has 0 entities in 3 views\)",
-        ),
+        ({"cora.content": b"p1 one ML\n", "cora.cites": CITES}, r"^cora: .*cora\.tgz is not in the format of"),
+        ({"cora.content": b"", "cora.cites": CITES}, r"cora\.tgz is not in the format of .* \(it has 0 entities in 3"),
         ({"cora/cora.content": CONTENT}, r"cora\.tgz does not hold cora\.cites: it is another file, or the published"),
     ],
 )
@@ -400,9 +392,7 @@ def test_huge_declared_sizes_are_refused(tmp_path, kind):
 def test_damaged_single_files_are_all_named(folder):
     (folder / "cora.content").write_bytes(CONTENT)
     (folder / "cora.cites").write_bytes(b"p1\n")
-    with pytest.raises(
-        ValueError, match=r"cora: cora\.content, cora\.cites in .*given is not in the format of https://"
-    ):
+    with pytest.raises(ValueError, match=r"cora: cora\.content, cora\.cites in .*given is not in the format of"):
         load_remote(CORA)
 
 

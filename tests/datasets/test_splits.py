@@ -101,10 +101,7 @@ def test_pairs_repeat_by_seed():
         ({"pairs": [("a", "b", "c")]}, "pairs must be pairs of classes, got "),
         ({"pairs": ["ab"]}, "pairs must be pairs of classes, got "),
         ({"pairs": None}, "pairs must be pairs of classes, got None"),
-        (
-            {"pairs": [("a", "a")], "n_samples": 6},
-            r"class 'a' has 10 rows, for both sides 2 \* n_samples=12 are requested",
-        ),
+        ({"pairs": [("a", "a")], "n_samples": 6}, r"class 'a' has 10 rows, for both sides 2 \* n_samples=12 are"),
         ({"y": None}, r"y must give a class to each of the 40 rows of X, got shape \(\)"),
         ({"y": ["a"]}, r"y must give a class to each of the 40 rows of X, got shape \(1,\)"),
     ],

@@ -499,15 +499,9 @@ def sparse_views(n=40):
 
 def test_refuses_to_propagate_and_full_metrics_in_sparse_views():
     sparse, _, y = sparse_views()
-    with pytest.raises(
-        ValueError,
-        match=r"view 'a' is sparse \(40, 2\): constraints propagate in dense views of few columns\. Reduce it first, "
-        r"PerView\(SpectralFeatures\(\)\), or use transfer='direct'",
-    ):
+    with pytest.raises(ValueError, match=r"view 'a' is sparse \(40, 2\): constraints propagate in dense views of few"):
         fit_model(sparse, cs.Constraints.sample(y, 10, random_state=0))
-    with pytest.raises(
-        ValueError, match=r"view 'a' is sparse \(40, 2\), and metric='full' needs dense rows: use metric='diagonal'"
-    ):
+    with pytest.raises(ValueError, match=r"view 'a' is sparse \(40, 2\), and metric='full' needs dense rows: use"):
         fit_model(sparse, base="mpck", metric="full", transfer="direct")
 
 
@@ -525,11 +519,7 @@ def test_sparse_views_transfer_without_propagation(transfer, base):
 
 def test_refuses_views_without_common_entity():
     views, _, constraints = quadrants(mapped=0.0)
-    with pytest.raises(
-        ValueError,
-        match=r"no entity has two views, so nothing can be transferred between them: give consilience\.align a "
-        r"mapping, Views with ids in common, or cluster each by itself with transfer='none'",
-    ):
+    with pytest.raises(ValueError, match="no entity has two views, so nothing can be transferred between them: give"):
         fit_model(views, constraints)
     alone = fit_model(views, constraints, transfer="none")
     assert set(alone.labels_) == {0, 1}
@@ -541,12 +531,7 @@ def test_refuses_constraint_in_missing_view():
     lacking = int(np.flatnonzero(~views.present[:, 1])[0])
     having = int(np.flatnonzero(views.present[:, 1])[0])
     low, high = sorted((lacking, having))
-    with pytest.raises(
-        ValueError,
-        match=rf"cannot-link \({low}, {high}\) is given in view 'b', which entity {lacking} lacks: give it in a view "
-        r"that both have, or for all views at once, constraints=Constraints\(\.\.\.\); rows of the view's own block "
-        r"are Constraints\(\.\.\., by='row'\)",
-    ):
+    with pytest.raises(ValueError, match=rf"cannot-link \({low}, {high}\) is given in view 'b', which entity"):
         fit_model(views, {"b": cs.Constraints(cannot_link=[(lacking, having)])})
 
 
@@ -559,11 +544,7 @@ BAD_CONSTRAINTS = {
     ),
     "an unknown view": ({"c": cs.Constraints()}, ValueError, r"constraints name view 'c'; the views are 'a', 'b'"),
     "a list in a view": ({"a": [(0, 1)]}, TypeError, r"constraints of view 'a' must be Constraints\(.*, got list"),
-    "rows of no view": (
-        cs.Constraints([(0, 1)], by="row"),
-        ValueError,
-        r"constraints by row are of one view: give constraints=\{'view': Constraints\(\.\.\.\)\}",
-    ),
+    "rows of no view": (cs.Constraints([(0, 1)], by="row"), ValueError, "constraints by row are of one view: give"),
     "a row too far": (
         {"b": cs.Constraints([(0, 100)], by="row")},
         ValueError,
@@ -584,11 +565,7 @@ def test_refuses_more_clusters_than_entities_in_view():
     views = cs.align(
         {"a": rng.standard_normal((9, 2)), "b": rng.standard_normal((3, 2))}, {("a", "b"): [(0, 0), (1, 1)]}
     )
-    with pytest.raises(
-        ValueError,
-        match=r"view 'b' has 3 entities \(n_samples=3\), fewer than n_clusters=4: ask for fewer clusters, or leave the "
-        r"view out",
-    ):
+    with pytest.raises(ValueError, match=r"view 'b' has 3 entities \(n_samples=3\), fewer than n_clusters=4: ask for"):
         fit_model(views, n_clusters=4)
 
 
@@ -635,11 +612,7 @@ def test_conflict_across_views_counts_only_in_its_view(transfer):
     views, _, _ = quadrants()
     first, other = views.present.all(axis=1).nonzero()[0][:2].tolist()
     constraints = {"a": cs.Constraints([(first, other)]), "b": cs.Constraints(cannot_link=[(first, other)])}
-    with pytest.warns(
-        UserWarning,
-        match=rf"cannot-links contradict must-links \(1 such\), as \({first}, {other}\), which must-links tie "
-        rf"together \({first} = {other}\): each counts with its weight, .* and nothing is inferred from these",
-    ):
+    with pytest.warns(UserWarning, match=rf"cannot-links contradict must-links \(1 such\), as \({first}, {other}\)"):
         model = fit_model(views, constraints, transfer=transfer)
     assert model.constraints_["b"].cannot_link.tolist() == [[first, other]]
     assert [first, other] in model.constraints_["b"].must_link.tolist(), "what was given in the other view holds here"
@@ -651,19 +624,13 @@ def test_warns_if_nothing_is_propagated():
     views, y, _ = quadrants()
     alone = np.flatnonzero(~views.present[:, 1])
     constraints = {"a": cs.Constraints.sample(y[alone], 4, random_state=0).renumbered(alone)}
-    with pytest.warns(
-        UserWarning,
-        match=r"no constraint reaches entities with several views, so none is transferred: lower threshold, or reduce "
-        r"the views \(view 'a' has 2 columns\) to a few columns, PerView\(SpectralFeatures\(5\)\)",
-    ):
+    with pytest.warns(UserWarning, match="no constraint reaches entities with several views, so none is transferred"):
         fit_model(views, constraints, threshold=0.9999999)
 
 
 def test_warns_of_empty_clusters():
     X = np.repeat([[0.0], [1.0]], 4, axis=0)
-    message = (
-        r"1 of 3 clusters are empty in view 'a': there may be fewer distinct .*; lower n_clusters, or check the must"
-    )
+    message = "1 of 3 clusters are empty in view 'a': there may be fewer distinct .*; lower n_clusters, or check the"
     with pytest.warns(UserWarning, match=message):
         fit_model({"a": X}, n_clusters=3)
 
@@ -824,8 +791,6 @@ def test_unsettled_run_keeps_best_of_later_rounds(monkeypatch):
         return replace(state, cost=state.cost + [0.0, 0.0, 7.0, 7.0, 3.0, 3.0][next(calls) % 6])
 
     monkeypatch.setattr(ViewClusterer, "cluster", restless)
-    with pytest.warns(
-        ConvergenceWarning, match=r"still changed each other after 8 rounds; the round of lowest cost among"
-    ):
+    with pytest.warns(ConvergenceWarning, match="still changed each other after 8 rounds; the round of lowest cost"):
         model = cs.MultiViewConstrainedKMeans(2, max_iter=8, random_state=0).fit(views, constraints=constraints)
     assert model.cost_ == model.history_["objective"][4:].min()

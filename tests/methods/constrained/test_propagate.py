@@ -208,11 +208,7 @@ def test_refuses_more_pairs_than_memory(monkeypatch):
     monkeypatch.setattr("consilience.methods.constrained.propagate.available_memory", lambda: 128 * n_pairs)
     assert max(len(links.weights) for links in propagate_links(*problem)) == n_pairs
     monkeypatch.setattr("consilience.methods.constrained.propagate.available_memory", lambda: 128 * 50)
-    with pytest.raises(
-        MemoryError,
-        match=r"constraints propagate to more than 50 pairs of entities, which is all that fits in memory: raise "
-        r"threshold, or map fewer entities",
-    ):
+    with pytest.raises(MemoryError, match="constraints propagate to more than 50 pairs of entities, which is all"):
         propagate_links(*problem)
     monkeypatch.setattr("consilience.methods.constrained.propagate.available_memory", lambda: None)
     assert max(len(links.weights) for links in propagate_links(*problem)) == n_pairs, "where the system does not say"
