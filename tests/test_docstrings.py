@@ -143,7 +143,3 @@ def test_parameters_are_read_with_type_and_first_sentence():
     assert parameters["first"].description.endswith(" More about it.")
     assert parameters["third"].summary == "Numbers."
     assert parameters["fourth"].summary == ""
-
-
-def test_function_without_docstring_has_no_parameters():
-    assert read_parameters(lambda: None) == {}

@@ -209,11 +209,6 @@ def test_other_indexes_are_ids(index):
     np.testing.assert_array_equal(views["b"], X)
 
 
-def test_default_index_is_not_an_id():
-    for index in (None, pd.RangeIndex(4)):
-        assert Views([pd.DataFrame(X, index=index)]).ids is None
-
-
 # --- what is no view --------------------------------------------------------------------------------------------------
 
 

@@ -14,8 +14,6 @@ import literal_constrained as literal
 from consilience import Constraints
 from consilience.datasets import make_four_quadrants, make_gaussian_views
 from consilience.methods.constrained.base_clusterer import select_feasible
-from consilience.methods.constrained.cluster_metrics import ClusterMetric
-from consilience.methods.constrained.propagate import estimate_shapes
 from consilience.persist import check_savable, load, save, save_as
 
 
@@ -115,16 +113,6 @@ def test_number_of_clusters_and_seed_are_set_in_copies_of_base():
     assert len(seeds) == 1, "draws are the same in every view"
     assert seeds != {None}
     assert fit_model("pck")[0].estimators_ == {}
-
-
-def test_options_of_base_matter_and_can_be_searched():
-    short, long = (fit_model(cs.PCKMeans(max_iter=n), n=6)[0] for n in (1, 300))
-    assert short.cost_ != long.cost_
-    model = cs.MultiViewConstrainedKMeans(2, base=cs.PCKMeans()).set_params(base__max_iter=1, random_state=0)
-    views, _, constraints = make_quadrants(n=6)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        assert model.fit(views, constraints=constraints).cost_ == short.cost_
 
 
 def test_estimator_equals_its_name_for_one_view():
@@ -309,19 +297,6 @@ def test_bases_that_raise_infeasible_get_fewer_constraints():
 # --- gamma and shared_metric
 
 
-def test_gamma_is_added_to_variances():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((30, 2)) * [1, 0.01]
-    labels = np.arange(30) % 2
-    centers = literal.means(X, labels, 2)
-    unit = X.var(axis=0).mean()
-    for gamma in (1e-6, 0.1):
-        shapes = estimate_shapes(X, labels, centers, ClusterMetric.first(2, 2), gamma)
-        expected = literal.covariances(X, labels, centers, gamma * unit)
-        for whitener, covariance in zip(shapes.whiteners, expected, strict=True):
-            np.testing.assert_allclose(np.linalg.inv(whitener @ whitener.T), covariance, rtol=1e-9)
-
-
 def test_gamma_reaches_propagation():
     """In narrow clusters a larger gamma lets constraints reach farther."""
     views, _, constraints = make_quadrants()
@@ -407,7 +382,11 @@ BAD_BASES = {
         ValueError,
         r"base Odd: cluster_centers_ of view 'a' must have shape \(2, 2\), got \(3, 2\)",
     ),
-    "other metrics": (with_attributes(metrics_=np.zeros(2)), ValueError, "base Odd: metrics_ of view 'a' must have"),
+    "other metrics": (
+        with_attributes(metrics_=np.zeros(2)),
+        ValueError,
+        r"metrics_ of view .* must have .*, got \(2,\)",
+    ),
     "an error of the base": (
         cs.PCKMeans(init=np.zeros((3, 2))),
         ValueError,

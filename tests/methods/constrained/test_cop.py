@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.cluster import KMeans
 
 import consilience as cs
 import literal_constrained as literal
@@ -76,14 +75,6 @@ def test_satisfies_all_constraints_or_refuses(seed, k, n_links):
     assert count_violations(model.labels_, constraints) == model.n_violations_ == 0
     assert set(model.labels_) <= set(range(k))
     assert model.cost_ == pytest.approx(np.sum((X - model.cluster_centers_[model.labels_]) ** 2))
-
-
-def test_without_constraints_it_is_kmeans():
-    X, _, centers = make_groups(0, n=90)
-    model = cs.COPKMeans(3, init=centers).fit(X)
-    expected = KMeans(3, init=centers, n_init=1).fit(X)
-    assert np.array_equal(model.labels_, expected.labels_)
-    assert model.cost_ == pytest.approx(expected.inertia_)
 
 
 def test_weights_do_not_matter():

@@ -10,8 +10,6 @@ from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 import consilience as cs
 from consilience.datasets import make_four_quadrants, make_gaussian_views
@@ -174,13 +172,6 @@ def test_by_row_after_align():
     assert same_partition(turned.labels_, fit_model(views, constraints, order="index").labels_[order])
 
 
-def test_missing_view_means_no_constraints():
-    views, _, constraints = quadrants()
-    only = fit_model(views, {"a": constraints["a"]})
-    assert_same_model(only, fit_model(views, {"a": constraints["a"], "b": None}))
-    assert_same_model(only, fit_model(views, {"a": constraints["a"], "b": cs.Constraints()}))
-
-
 # comparison with simpler estimators
 
 
@@ -212,22 +203,6 @@ def test_no_transfer_equals_single_view_estimators(base):
         total += single.cost_
     assert model.cost_ == pytest.approx(total)
     assert model.n_iter_ == 2
-
-
-def test_direct_transfers_only_constraints_between_mapped_entities():
-    views, y, _ = quadrants()
-    both = views.present.all(axis=1)
-    outside = {
-        name: cs.Constraints.sample(y[rows], 10, random_state=0).renumbered(rows)
-        for v, name in enumerate(views.names)
-        for rows in [np.flatnonzero(views.present[:, v] & ~both)]
-    }
-    centers = draw_centers(views)
-    direct, other = (
-        fit_model(views, outside, init=centers, order="index", transfer=transfer) for transfer in ("direct", "none")
-    )
-    assert_same_model(direct, other)
-    assert not any(links.size for links in direct.propagated_.values())
 
 
 def test_propagation_helps_on_quadrants():
@@ -439,18 +414,6 @@ def test_transform_returns_standardized_squared_distances():
     nearer = {name: cdist(X, model.cluster_centers_[name]).argmin() for name, X in new.items()}
     assert nearer["a"] != nearer["b"]
     assert model.predict(new) == model.transform(new).argmin(axis=1)
-
-
-def test_scale_of_view_does_not_matter_for_votes():
-    """If two views disagree, costs are compared in units of each view's variance."""
-    views, _, _ = quadrants(mapped=1.0)
-    constraints = cs.Constraints.sample((views["a"][:, 0] > 0).astype(int), 30, random_state=0)
-    model = fit_model(views, constraints, init="farthest", transfer="none")
-    large = cs.Views({"a": views["a"], "b": 32 * views["b"]})
-    stronger = {"a": constraints, "b": 32.0**2 * constraints}
-    other = fit_model(large, stronger, init="farthest", transfer="none")
-    assert np.array_equal(model.labels_, other.labels_)
-    np.testing.assert_allclose(other.transform(large), model.transform(views))
 
 
 # thresholds
@@ -688,18 +651,6 @@ def test_interrupt_in_first_round_leaves_model_unfitted(monkeypatch):
 
 
 # scikit-learn conventions
-
-
-def test_in_a_pipeline():
-    views, _, constraints = quadrants()
-    scaled = views.map(lambda X: X * [1, 100])
-    pipeline = make_pipeline(
-        cs.PerView(StandardScaler()), cs.MultiViewConstrainedKMeans(2, init="farthest", random_state=0)
-    )
-    pipeline.fit(scaled, multiviewconstrainedkmeans__constraints=constraints)
-    model = fit_model(cs.PerView(StandardScaler()).fit_transform(scaled), constraints, init="farthest")
-    assert_same_model(pipeline[-1], model)
-    assert np.array_equal(pipeline.predict(scaled), model.predict(cs.PerView(StandardScaler()).fit_transform(scaled)))
 
 
 def test_only_verbose_fit_prints(capfd):

@@ -112,11 +112,11 @@ def test_metric_of_indefinite_scatter(metric, shared):
     assert model.cost_ == pytest.approx(J, rel=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_equals_kmeans_without_constraints(seed):
-    X, _, _, centers = problem(seed, n=200)
+@pytest.mark.parametrize("estimator", [cs.PCKMeans, cs.COPKMeans])
+def test_equals_kmeans_without_constraints(estimator):
+    X, _, _, centers = problem(0, n=200)
     expected = KMeans(K, init=centers, n_init=1, tol=0).fit(X)
-    model = cs.PCKMeans(K, init=centers).fit(X)
+    model = estimator(K, init=centers).fit(X)
     assert np.array_equal(model.labels_, expected.labels_)
     assert model.cost_ == pytest.approx(expected.inertia_, rel=1e-9)
     np.testing.assert_allclose(model.cluster_centers_, expected.cluster_centers_, rtol=1e-9)
