@@ -50,9 +50,6 @@ some_weights = st.sampled_from([0.1, 0.25, 0.5, 1.0, 2.0, 7.5])
 some_links = st.lists(st.tuples(some_pairs, some_weights).map(lambda link: (*link[0], link[1])), max_size=12)
 
 
-# --- how they are given
-
-
 def test_default_weight_is_1():
     constraints = Constraints(must_link=[(0, 1), (3, 2)], cannot_link=[(2, 5)])
     assert links_as_dicts(constraints) == ({(0, 1): 1.0, (2, 3): 1.0}, {(2, 5): 1.0})
@@ -208,9 +205,6 @@ def test_invalid_links_are_refused(must, cannot, options, message):
         Constraints(must, cannot, **options)
 
 
-# --- as values
-
-
 def test_multiplication_scales_the_weights():
     constraints = Constraints([(0, 1, 2.0)], [(1, 2, 0.5)])
     for times in (10 * constraints, constraints * 10, np.float64(10) * constraints, constraints * np.int64(10)):
@@ -279,9 +273,6 @@ def test_scikit_learn_does_not_split_constraints():
     assert _check_method_params(np.eye(3), {"constraints": constraints}, [0, 1])["constraints"] is constraints
 
 
-# --- what follows
-
-
 @settings(max_examples=80, deadline=None)
 @given(some_links, some_links)
 def test_closure_equals_reference(must, cannot):
@@ -344,9 +335,6 @@ def test_memory_check_counts_all_pairs(monkeypatch):
         Constraints([(0, 1)]).transfer(to_many)
 
 
-# --- other numbers
-
-
 @settings(max_examples=60, deadline=None)
 @given(some_links, some_links, st.lists(st.tuples(entities, entities), max_size=20))
 def test_transfer_equals_reference(must, cannot, mapping):
@@ -384,9 +372,6 @@ def test_unknown_ids_are_refused():
     message = r"name entity 7, which is not among the ids .* leave it out, or say unknown='drop', or by='position'"
     with pytest.raises(ValueError, match=message):
         Constraints([(7, 1)], by="id").positions([1, 2])
-
-
-# --- against classes
 
 
 def test_precision_is_the_share_of_correct_weight():
@@ -462,8 +447,6 @@ def test_samples_larger_than_possible_are_refused():
         with pytest.raises(ValueError, match=f"n must be a whole number of constraints, 0 or more, got {n!r}"):
             Constraints.sample([0, 0, 1], n)
 
-
-# --- tables
 
 BY = {
     "position": Constraints([(0, 1, 0.1), (2, 3)], [(10, 2, 1 / 3)]),

@@ -76,9 +76,6 @@ def test_dtype_is_kept_and_repeated_cells_add_up():
             assert read(make(values)).dtype == dtype
 
 
-# --- no copies, and hands off what belongs to the user ---------------------------------------------------------------
-
-
 def test_blocks_are_not_copied():
     locked = X.copy()
     locked.flags.writeable = False
@@ -108,9 +105,6 @@ def test_sparse_matrix_of_the_user_is_unchanged():
     assert unsorted.indices.tolist() == [2, 0]
     assert unsorted.data.tolist() == [5.0, 4.0]
     assert unsorted.data.flags.writeable
-
-
-# --- frames -----------------------------------------------------------------------------------------------------------
 
 
 NULLABLE = {
@@ -207,9 +201,6 @@ def test_other_indexes_are_ids(index):
     views = Views({"a": frame, "b": frame})
     assert views.ids.tolist() == np.asarray(frame.index).tolist()
     np.testing.assert_array_equal(views["b"], X)
-
-
-# --- what is no view --------------------------------------------------------------------------------------------------
 
 
 NO_NUMBERS = (

@@ -48,9 +48,6 @@ def assert_rows_equal(part, views, rows):
     np.testing.assert_array_equal(part.rows, views.rows[rows])
 
 
-# --- cutting ----------------------------------------------------------------------------------------------------------
-
-
 def test_tools_cut_out_exactly_these_rows(data):
     views, y = data
     for how in ({"shuffle": True}, {"shuffle": False}, {"stratify": y}):
@@ -70,9 +67,6 @@ def test_tools_cut_out_exactly_these_rows(data):
     for tool in (shuffle, resample):
         mixed, rows = tool(views, np.arange(N), random_state=0)
         assert_rows_equal(mixed, views, rows)
-
-
-# --- fitting ----------------------------------------------------------------------------------------------------------
 
 
 def make_scorer(y):

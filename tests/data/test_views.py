@@ -50,9 +50,6 @@ def assert_views_equal(views, other):
     np.testing.assert_array_equal(views.ids, other.ids)
 
 
-# --- construction -----------------------------------------------------------------------------------------------------
-
-
 def test_mapping_names_the_views():
     views = Views({"z": DENSE, "a": SPARSE})
     assert views.names == ("z", "a")
@@ -107,9 +104,6 @@ def test_invalid_views_are_refused(blocks, error, message):
         Views(blocks)
 
 
-# --- closed to writing ------------------------------------------------------------------------------------------------
-
-
 HOW = {
     "new": lambda: two_views(ids=np.array(list("wxyz"))),
     "rows by slice": lambda: two_views(ids=np.array(list("wxyz")))[1:],
@@ -139,9 +133,6 @@ def test_ids_and_masks_of_the_user_stay_writeable():
     assert views.present.all(), "the mask is the views' own"
     with pytest.raises(ValueError, match="read-only"):
         Views([pd.DataFrame(DENSE)]).feature_names("view0")[0] = "other"
-
-
-# --- who has which view -----------------------------------------------------------------------------------------------
 
 
 def test_missing_rows_are_found_in_every_array_library(to_kind):
@@ -177,9 +168,6 @@ def test_bad_masks_are_refused():
     frames = {"a": pd.DataFrame(DENSE, index=list("wxyz")), "b": pd.DataFrame(DENSE, index=list("vxyz"))}
     with pytest.raises(ValueError, match=r"present says that entity w has view 'b', which has no row with this id"):
         Views(frames, present=np.ones((5, 2), bool))
-
-
-# --- who is who -------------------------------------------------------------------------------------------------------
 
 
 def test_ids_or_the_index_of_a_frame_name_the_entities():
@@ -320,9 +308,6 @@ def test_invalid_ids_are_refused(blocks, ids, message):
         Views(blocks, ids=ids)
 
 
-# --- some of the entities ---------------------------------------------------------------------------------------------
-
-
 positions = st.lists(st.integers(-4, 3), max_size=6)
 row_keys = st.one_of(
     st.slices(4),
@@ -408,9 +393,6 @@ def test_invalid_selection_is_refused(key, error, message):
         two_views()[key]
 
 
-# --- some of the views ------------------------------------------------------------------------------------------------
-
-
 def test_name_gives_the_block_and_list_of_names_gives_views_in_that_order():
     views = two_views()
     assert np.shares_memory(views["dense"], DENSE)
@@ -427,9 +409,6 @@ def test_name_gives_the_block_and_list_of_names_gives_views_in_that_order():
     assert views[["right"]].shape == (4, 2)
     with pytest.raises(KeyError, match=r"no view 'text'; the views are 'left', 'right'"):
         views.feature_names("text")
-
-
-# --- one table cut into views -----------------------------------------------------------------------------------------
 
 
 WHOLE = {
@@ -519,9 +498,6 @@ def test_unknown_columns_are_refused(kind, groups, error, message):
         Views.from_columns(WHOLE[kind], groups)
 
 
-# --- MuData and AnnData -----------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def modalities():
     """RNA and protein of cells of which only some are in both, and another order."""
@@ -585,9 +561,6 @@ def test_unknown_embeddings_and_other_objects_are_refused(modalities, mudata):
     for data in (rna, DENSE):
         with pytest.raises(ValueError, match=r"from_mudata wants a MuData, or an AnnData with entries in obsm"):
             Views.from_mudata(data)
-
-
-# --- what else can be done with them ----------------------------------------------------------------------------------
 
 
 def test_map_changes_the_blocks_and_keeps_the_entities():

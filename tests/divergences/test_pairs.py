@@ -329,9 +329,6 @@ def test_divergences_with_a_kernel_are_squared_distances_without_a_caveat(diverg
     assert divergence.learn(symmetric).caveat is None
 
 
-# densities
-
-
 def mass(divergence, X, grid, beta):
     """What C(x) exp(-beta d(x, y)) gives at each row of a grid, for each y of the fit."""
     measure = divergence.learn(X)
@@ -416,9 +413,6 @@ def test_bernoulli_density_sums_to_one(margin, beta):
     every = np.array(list(product([0.0, 1.0], repeat=6)))
     for X in (make_zeros_and_ones(), as_rows(sp.csr_array(make_zeros_and_ones()))):
         np.testing.assert_allclose(mass(Bernoulli(margin), X, every, beta).sum(axis=0), 1, rtol=1e-10)
-
-
-# refusals
 
 
 @pytest.mark.parametrize(
@@ -515,9 +509,6 @@ def test_unsuitable_new_rows_are_refused(divergence, rows, message):
 def test_invalid_options_are_refused(divergence, option, message):
     with pytest.raises(NoDivergenceError, match=message):
         divergence(option)
-
-
-# caveats
 
 
 def test_rounding_errors_have_no_caveat():

@@ -72,9 +72,6 @@ class Predictor(SeededKMeans):
         return np.ones(X.shape[0], int)
 
 
-# --- what a base may be
-
-
 BASES = {
     "cop": "cop",
     "PCKMeans": cs.PCKMeans(init="farthest"),
@@ -212,9 +209,6 @@ def test_automatic_threshold_with_estimator():
     assert set(model.thresholds_) == {"a", "b"}
 
 
-# --- hard constraints
-
-
 @pytest.mark.parametrize("k", [2, 4])
 def test_cop_satisfies_constraints_of_each_view(k):
     """The views overlap, so that received constraints contradict those of the view and each other."""
@@ -294,9 +288,6 @@ def test_bases_that_raise_infeasible_get_fewer_constraints():
         fit_model(Picky(), n=60, view_order="given")
 
 
-# --- gamma and shared_metric
-
-
 def test_gamma_reaches_propagation():
     """In narrow clusters a larger gamma lets constraints reach farther."""
     views, _, constraints = make_quadrants()
@@ -309,9 +300,6 @@ def test_gamma_reaches_propagation():
     assert plain.propagated_ == default.propagated_
     n_small, n_large = (sum(links.size for links in m.propagated_.values()) for m in (small, large))
     assert n_large > n_small
-
-
-# --- saving
 
 
 def test_bases_are_saved(tmp_path):
@@ -342,9 +330,6 @@ def test_models_of_earlier_files_get_new_options():
 
     upgrade = SAVED_CLASSES.by_name["constrained-k-means"].upgrade
     assert upgrade({"n_clusters": 2}, 1) == {"n_clusters": 2, "gamma": 1e-6, "shared_metric": False}
-
-
-# --- bad input
 
 
 class Unlabeled(BaseEstimator):

@@ -37,9 +37,6 @@ def as_triples(pairs):
     return [(i, j, 1.0) for i, j in pairs.tolist()]
 
 
-# --- the algorithm
-
-
 @pytest.mark.parametrize("n_links", [5, 20])
 def test_matches_literal_paper(n_links):
     """In some seeds a cluster runs empty or the rounds do not settle, to which the paper has no answer."""
@@ -148,9 +145,6 @@ def test_starts_that_fail_are_skipped():
             assert count_violations(several.labels_, constraints) == 0
             return
     raise AssertionError("no problem has starts that fail and others that do not")
-
-
-# --- constraints that cannot be satisfied
 
 
 def test_refuses_contradictions():

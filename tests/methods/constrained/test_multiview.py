@@ -75,9 +75,6 @@ def assert_same_model(model, other):
     assert model.thresholds_ == other.thresholds_
 
 
-# attributes
-
-
 @every_base
 def test_attributes(base):
     views, _, constraints = quadrants()
@@ -152,9 +149,6 @@ def test_labels_are_majority_of_views():
     assert np.array_equal(model.labels_[tied], costs.argmin(axis=1)[tied])
 
 
-# equivalent forms of constraints
-
-
 def test_common_constraints_apply_in_every_view():
     views, y, _ = quadrants()
     both = views.present.all(axis=1).nonzero()[0]
@@ -170,9 +164,6 @@ def test_by_row_after_align():
     order = np.random.default_rng(0).permutation(len(views))
     turned = fit_model(views[order], rows, order="index")
     assert same_partition(turned.labels_, fit_model(views, constraints, order="index").labels_[order])
-
-
-# comparison with simpler estimators
 
 
 def draw_centers(views, seed=0, k=2):
@@ -245,9 +236,6 @@ def test_three_views():
     received = model.constraints_["c"].size
     assert received > 0, "what was given in the first view has come to the third"
     assert np.isin(model.propagated_["a"].must_link, np.flatnonzero(views.present.sum(axis=1) > 1)).all()
-
-
-# invariance
 
 
 def three_views(separation, seed=0, missing=0.3):
@@ -377,9 +365,6 @@ def test_result_does_not_depend_on_threads(tune):
         assert_same_model(model, fit_model(views, constraints, n_jobs=n_jobs))
 
 
-# predict and transform
-
-
 @every_base
 def test_predict_repeats_labels_without_constraints(base):
     views, _ = make_gaussian_views(90, n_clusters=3, n_features=(2, 3, 2), separation=4, missing=0.3, random_state=0)
@@ -416,9 +401,6 @@ def test_transform_returns_standardized_squared_distances():
     assert model.predict(new) == model.transform(new).argmin(axis=1)
 
 
-# thresholds
-
-
 def test_threshold_per_view():
     views, _, constraints = quadrants()
     model = fit_model(views, constraints, threshold={"b": 0.4, "a": 0.8})
@@ -450,9 +432,6 @@ def test_threshold_is_not_chosen_without_propagation(transfer):
     for given_links in (constraints, None):
         model = fit_without_warnings(views, given_links, threshold="auto", transfer=transfer, max_iter=5)
         assert model.thresholds_ == {"a": 0.5, "b": 0.5}
-
-
-# errors and warnings
 
 
 def sparse_views(n=40):
@@ -598,9 +577,6 @@ def test_warns_of_empty_clusters():
         fit_model({"a": X}, n_clusters=3)
 
 
-# rounds
-
-
 def test_max_iter_and_tol_truncate_rounds():
     views, _, constraints = quadrants(4)
     whole = fit_model(views, constraints)
@@ -650,18 +626,12 @@ def test_interrupt_in_first_round_leaves_model_unfitted(monkeypatch):
     assert not hasattr(model, "labels_")
 
 
-# scikit-learn conventions
-
-
 def test_only_verbose_fit_prints(capfd):
     views, _, constraints = quadrants()
     quiet = fit_model(views, constraints)
     assert capfd.readouterr() == ("", "")
     assert_same_model(fit_model(views, constraints, verbose=True), quiet)
     assert "MultiViewConstrainedKMeans: start 1 of 1, round 1: objective" in capfd.readouterr().err
-
-
-# the quadrants
 
 
 @pytest.mark.parametrize(("n", "mapped", "n_mapped"), [(200, 1.0, 100), (40, 0.0, 0), (80, 0.31, 12)])

@@ -54,9 +54,6 @@ def matrices(metrics):
     return np.array([np.diag(weights) for weights in metrics]) if metrics.ndim == 2 else metrics
 
 
-# --- comparison with the papers
-
-
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("scale", [0.1, 1.0, 20.0])
 def test_pck_matches_literal_paper(seed, scale):
@@ -134,8 +131,6 @@ def test_pck_equals_mpck_with_identity_and_unit_penalty(init):
     assert pck.n_violations_ == mpck.n_violations_
     assert np.array_equal(mpck.metrics_, np.ones((K, 3)))
 
-
-# --- monotonicity
 
 MODELS = [("identity", False), ("identity", True), ("diagonal", True), ("full", True)]
 
@@ -231,9 +226,6 @@ def test_unassigned_partners_do_not_count():
         assert state.labels.tolist() == expected
 
 
-# --- the farthest pair
-
-
 def assert_farthest(pair, X, square):
     dense = X.toarray() if sp.issparse(X) else X
     assert pair.square == pytest.approx(square, rel=1e-9)
@@ -304,9 +296,6 @@ def test_truncated_search_returns_bound(sparse, tune):
     X = np.array([[0.0, 0], [4, 0], [2, 3.9], [2, -3.9], [2, 0]])
     hinted = find_farthest_pair(sp.csr_array(X) if sparse else X, [(0, 0), (2, 3)])
     assert hinted.square == pytest.approx(7.8**2), "the pair of the previous round, if none is farther"
-
-
-# --- starting centers
 
 
 def groups_of(trusted, inferred):

@@ -57,9 +57,6 @@ def with_options(model, **options):
     return clone(model).set_params(**{"random_state": 0, **options})
 
 
-# --- scikit-learn conventions
-
-
 @every_estimator
 def test_check_estimator(estimator):
     with warnings.catch_warnings():
@@ -129,8 +126,6 @@ def test_metrics_before_fit_are_refused():
     with pytest.raises(AttributeError, match="this MPCKMeans is not fitted yet: call fit first"):
         cs.MPCKMeans(3).metrics_  # noqa: B018
 
-
-# --- inputs
 
 FORMATS = {"csr": sp.csr_array, "csc": sp.csc_matrix, "coo": sp.coo_array}
 
@@ -208,9 +203,6 @@ def test_refuses_missing_values_and_other_columns():
         cs.PCKMeans(3).fit(X)
 
 
-# --- constraints
-
-
 NAMES = np.array([f"entity {i}" for i in range(90)])[::-1]
 
 
@@ -275,9 +267,6 @@ def test_warns_of_contradictions():
     names = [f"entity {i}" for i in range(90)]
     with pytest.warns(UserWarning, match=r"tie together \(entity 0 = entity 1 = entity 2\)"):
         cs.PCKMeans(3, random_state=0).fit(cs.Views({"a": X}, ids=names), constraints=constraints)
-
-
-# --- starts and rounds
 
 
 @every_main_model
@@ -435,9 +424,6 @@ def test_interrupt_keeps_best_round_and_start(monkeypatch):
         model.fit(X, constraints=constraints)
     assert seen[-1] == (1, 1)
     assert model.cost_ <= first.cost_
-
-
-# --- degenerate data
 
 
 @every_main_model

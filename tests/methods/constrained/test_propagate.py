@@ -58,9 +58,6 @@ def draw_links(rng, n, m, weights=(0.2, 2.0)):
     return [(int(i), int(j), float(rng.uniform(*weights))) for i, j in pairs]
 
 
-# shapes and weights, one constraint and one pair at a time
-
-
 METRICS = {
     "identity": lambda rng, k, d: ClusterMetric.first(k, d),
     "diagonal": lambda rng, k, d: DiagonalMetric(rng.uniform(0.3, 3, (k, d))),
@@ -214,9 +211,6 @@ def test_refuses_more_pairs_than_memory(monkeypatch):
     assert max(len(links.weights) for links in propagate_links(*problem)) == n_pairs, "where the system does not say"
 
 
-# transfer
-
-
 def make_clustered_view(n=14, threshold=0.4, seed=0):
     rng = np.random.default_rng(seed)
     X, labels = rng.standard_normal((n, 2)), np.arange(n) % 2
@@ -256,9 +250,6 @@ def test_membership_refuses_more_pairs_than_memory(monkeypatch):
         MemoryError, match=rf"all pairs of mapped entities \(transfer='membership'\) are {n * (n - 1) // 2} pairs"
     ):
         TRANSFERS["membership"].infer(turn)
-
-
-# several views
 
 
 def make_mapped_views(rows):
@@ -348,9 +339,6 @@ def test_conflict_through_mapping_stays_in_its_view():
     assert mapped.entities[everything.conflicts].tolist() == [[0, 1]]
 
 
-# matching of clusters
-
-
 def with_gaps(rng, labels, share=0.3):
     return np.where(rng.random(len(labels)) < share, -1, labels)
 
@@ -396,9 +384,6 @@ def test_vote_breaks_ties_by_cost(seed, k, n_views):
         most = max(votes.values(), default=0)
         leading = [h for h in range(k) if votes[h] == most]
         assert voted[i] == min(leading, key=lambda h: costs[i, h])
-
-
-# thresholds
 
 
 def test_every_constraint_is_held_out_once():
@@ -453,9 +438,6 @@ def test_chooses_threshold_of_best_score():
         assert choose_for_quality(everywhere | {best: 8}, constraints) == best
     assert choose_for_quality(everywhere, constraints) == 0.5, "of equals that nearest to the usual one"
     assert choose_for_quality(everywhere | {0.35: 8, 0.95: 8}, constraints) == 0.35
-
-
-# Algorithm 1
 
 
 def algorithm_1(blocks, constraints, mapping, centers, threshold, max_rounds=30, tol=1e-6):
