@@ -200,11 +200,6 @@ def test_views_of_copy_are_renamed_and_missing_views_described(folder):
     assert "three of the six views: geometry, origurl and caption are not in it" in data.description
 
 
-def test_reconstruction_is_described_as_such(folder):
-    copy(folder / "bbc_reseg_2view.npz")
-    assert "RECONSTRUCTION" in fetch_bbc(2).description
-
-
 @pytest.mark.parametrize("place_of", ["folder", "cache"])
 def test_original_archive_is_read_from_folder_or_cache(place_of, request):
     path = cora(request.getfixturevalue(place_of) / "cora.tgz")
@@ -454,18 +449,6 @@ def test_nested_archives_and_macos_files(tmp_path):
 def test_unknown_names_are_refused(folder, fetch, message):
     with pytest.raises(ValueError, match=message):
         fetch()
-
-
-def test_every_fetcher_has_a_declaration():
-    assert list(FETCHERS) == list(REMOTE_DATASETS)
-    for name, home in REMOTE_DATASETS.items():
-        assert home.name == name
-        assert home.url.startswith("http")
-        assert home.citation
-        assert home.license
-        assert home.copy
-        assert sum(home.facts.sizes) in (0, home.facts.n)
-        assert home.sha256 is None or len(home.sha256) == 64
 
 
 def test_card_describes_data_set(folder):

@@ -26,12 +26,6 @@ def fit(page, waits, **options):
     return model.fit({"waits": waits, "words": page["words"]})
 
 
-def test_sparse_view_is_refused_with_its_name_and_a_remedy(page):
-    message = r"view 'waits': family 'Exponential' needs dense rows, got a sparse matrix \(300, 2\). Use a family that"
-    with pytest.raises(ValueError, match=message):
-        fit(page, sp.csr_array(page["waits"]))
-
-
 def test_sparse_support_can_be_declared(page):
     dense, sparse = (
         cs.CoEM(3, families=page["SparseExponential"](), init=page["group"]).fit({"waits": waits})
