@@ -502,10 +502,10 @@ def test_where_describes_all_data_sets():
 
 def test_converted_copies_match_their_cards():
     copies = {name: REMOTE_DATASETS[name].copy for name in FETCHERS}
-    held = [name for name, file in copies.items() if GIVEN and (Path(GIVEN) / f"{file}.npz").is_file()]
-    if not held:
+    converted = [name for name, file in copies.items() if GIVEN and (Path(GIVEN) / f"{file}.npz").is_file()]
+    if not converted:
         pytest.skip("CONSILIENCE_DATA holds no converted copies")
-    for name in held:
+    for name in converted:
         data = FETCHERS[name]()
         n, columns, lacking, sizes = COPIES[name]
         views, y = data

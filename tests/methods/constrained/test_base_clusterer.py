@@ -15,29 +15,15 @@ from consilience import Constraints
 from consilience.datasets import make_four_quadrants, make_gaussian_views
 from consilience.methods.constrained.base_clusterer import select_feasible
 from consilience.persist import check_savable, load, save, save_as
-
-
-def make_quadrants(seed=0, n=20, n_samples=200, mapped=0.5):
-    views, y = make_four_quadrants(n_samples, mapped=mapped, random_state=seed)
-    constraints = {}
-    for v, name in enumerate(views.names):
-        rows = views.present[:, v].nonzero()[0]
-        constraints[name] = Constraints.sample(y[rows], n, random_state=seed).renumbered(rows)
-    return views, y, constraints
+from quadrants import count_violations, make_quadrants, sample_constraints
 
 
 def fit_model(base, n=20, n_samples=200, **options):
-    views, y, constraints = make_quadrants(0, n, n_samples)
+    views, y, constraints = make_quadrants(n=n, n_samples=n_samples)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         model = cs.MultiViewConstrainedKMeans(2, base=base, random_state=0, **options)
         return model.fit(views, constraints=constraints), views, y, constraints
-
-
-def count_violations(labels, constraints):
-    parted = labels[constraints.must_link[:, 0]] != labels[constraints.must_link[:, 1]]
-    joined = labels[constraints.cannot_link[:, 0]] == labels[constraints.cannot_link[:, 1]]
-    return int(parted.sum() + joined.sum())
 
 
 class SeededKMeans(BaseEstimator):
@@ -213,10 +199,7 @@ def test_automatic_threshold_with_estimator():
 def test_cop_satisfies_constraints_of_each_view(k):
     """The views overlap, so that received constraints contradict those of the view and each other."""
     views, y = make_gaussian_views(100, n_clusters=k, n_features=(2, 3), separation=3, missing=0.3, random_state=1)
-    constraints = {}
-    for v, name in enumerate(views.names):
-        rows = views.present[:, v].nonzero()[0]
-        constraints[name] = Constraints.sample(y[rows], 16, random_state=v).renumbered(rows)
+    constraints = sample_constraints(views, y, 16)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         model = cs.MultiViewConstrainedKMeans(k, base="cop", max_iter=2, random_state=0)
@@ -300,16 +283,6 @@ def test_gamma_reaches_propagation():
     assert plain.propagated_ == default.propagated_
     n_small, n_large = (sum(links.size for links in m.propagated_.values()) for m in (small, large))
     assert n_large > n_small
-
-
-def test_bases_are_saved(tmp_path):
-    for base in ("cop", cs.MPCKMeans(metric="full", n_init=2)):
-        model, views, _, _ = fit_model(base)
-        check_savable(clone(model))
-        save(model, tmp_path / "model.zip", overwrite=True)
-        back = load(tmp_path / "model.zip")
-        assert np.array_equal(back.predict(views), model.predict(views))
-        assert back.get_params().keys() == model.get_params().keys()
 
 
 def test_declared_base_of_user_is_saved(tmp_path):

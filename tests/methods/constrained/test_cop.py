@@ -13,6 +13,7 @@ import literal_constrained as literal
 from consilience import Constraints
 from consilience.methods.constrained.cop import HardLinkedView
 from consilience.methods.constrained.pck import prepare_euclidean_rows
+from quadrants import count_violations
 
 
 def make_groups(seed, n=30, k=3, n_links=25):
@@ -25,12 +26,6 @@ def make_groups(seed, n=30, k=3, n_links=25):
     same = hidden[pairs[:, 0]] == hidden[pairs[:, 1]]
     centers = X[rng.choice(n, k, replace=False)]
     return X, Constraints(pairs[same], pairs[~same]), centers
-
-
-def count_violations(labels, constraints):
-    parted = labels[constraints.must_link[:, 0]] != labels[constraints.must_link[:, 1]]
-    joined = labels[constraints.cannot_link[:, 0]] == labels[constraints.cannot_link[:, 1]]
-    return int(parted.sum() + joined.sum())
 
 
 def as_triples(pairs):

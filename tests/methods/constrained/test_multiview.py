@@ -15,23 +15,10 @@ import consilience as cs
 from consilience.datasets import make_four_quadrants, make_gaussian_views
 from consilience.methods.constrained.co_constrained import CANDIDATES, ViewClusterer
 from consilience.methods.constrained.propagate import TRANSFERS, Transfer
+from quadrants import make_quadrants, sample_constraints
 
 BASES = {"pck": {}, "mpck": {"base": "mpck"}, "mpck full": {"base": "mpck", "metric": "full"}}
 every_base = pytest.mark.parametrize("base", BASES)
-
-
-def sample_constraints(views, y, n=20, seed=0):
-    """Sample constraints in each view between entities that have it."""
-    constraints = {}
-    for v, name in enumerate(views.names):
-        rows = views.present[:, v].nonzero()[0]
-        constraints[name] = cs.Constraints.sample(y[rows], n, random_state=seed).renumbered(rows)
-    return constraints
-
-
-def quadrants(seed=0, n=20, mapped=0.5, n_samples=200):
-    views, y = make_four_quadrants(n_samples, mapped=mapped, random_state=seed)
-    return views, y, sample_constraints(views, y, n, seed)
 
 
 def fit_model(views, constraints=None, n_clusters=2, **options):
@@ -77,7 +64,7 @@ def assert_same_model(model, other):
 
 @every_base
 def test_attributes(base):
-    views, _, constraints = quadrants()
+    views, _, constraints = make_quadrants()
     model = fit_model(views, constraints, **BASES[base])
     n = len(views)
     assert model.labels_.shape == (n,)
@@ -104,7 +91,7 @@ def test_attributes(base):
 
 
 def test_cost_and_violations_follow_from_constraints():
-    views, _, constraints = quadrants(3)
+    views, _, constraints = make_quadrants(3)
     model = fit_model(views, constraints)
     J, n_violations = 0.0, 0
     for name, X in views.items():
@@ -123,7 +110,7 @@ def test_cost_and_violations_follow_from_constraints():
 
 
 def test_constraints_include_closure_and_received():
-    views, _, constraints = quadrants()
+    views, _, constraints = make_quadrants()
     model = fit_model(views, constraints)
     for name, other in (("a", "b"), ("b", "a")):
         links = model.constraints_[name]
@@ -150,14 +137,14 @@ def test_labels_are_majority_of_views():
 
 
 def test_common_constraints_apply_in_every_view():
-    views, y, _ = quadrants()
+    views, y, _ = make_quadrants()
     both = views.present.all(axis=1).nonzero()[0]
     common = cs.Constraints.sample(y[both], 20, random_state=0).renumbered(both)
     assert_same_model(fit_model(views, common), fit_model(views, {"a": common, "b": common}))
 
 
 def test_by_row_after_align():
-    views, _, constraints = quadrants()
+    views, _, constraints = make_quadrants()
     rows = {name: constraints_by_row(links, views, name) for name, links in constraints.items()}
     assert rows["b"].must_link.max() < 100
     assert_same_model(fit_model(views, rows), fit_model(views, constraints))
@@ -176,7 +163,7 @@ def draw_centers(views, seed=0, k=2):
 
 @pytest.mark.parametrize("base", ["pck", "mpck"])
 def test_no_transfer_equals_single_view_estimators(base):
-    views, _, constraints = quadrants(2)
+    views, _, constraints = make_quadrants(2)
     centers = draw_centers(views)
     model = fit_model(views, constraints, init=centers, order="index", transfer="none", base=base)
     total = 0.0
@@ -201,7 +188,7 @@ def test_propagation_helps_on_quadrants():
     scores = {"propagate": [], "direct": []}
     precision = []
     for seed in range(6):
-        views, y, constraints = quadrants(seed)
+        views, y, constraints = make_quadrants(seed)
         for transfer, values in scores.items():
             model = fit_without_warnings(views, constraints, init="largest", transfer=transfer)
             values.append(mean_view_f(y, model))
@@ -326,7 +313,7 @@ def list_clustered_views(monkeypatch, views, constraints, **options):
 
 
 def test_view_order(monkeypatch):
-    views, _, constraints = quadrants(mapped=1.0)
+    views, _, constraints = make_quadrants(mapped=1.0)
     blurred = np.random.default_rng(0).standard_normal(views["a"].shape)
     views = cs.Views({"a": views["a"] + blurred, "b": views["b"]})
     for names in (["a", "b"], ["b", "a"]):
@@ -338,7 +325,7 @@ def test_view_order(monkeypatch):
 
 
 def test_values_of_missing_rows_do_not_matter():
-    views, _, constraints = quadrants()
+    views, _, constraints = make_quadrants()
     filled = cs.Views({name: np.nan_to_num(X, nan=99.0) for name, X in views.items()}, present=views.present)
     assert_same_model(fit_model(filled, constraints), fit_model(views, constraints))
 
@@ -358,7 +345,7 @@ def test_array_types(to_kind):
 
 
 def test_result_does_not_depend_on_threads(tune):
-    views, _, constraints = quadrants()
+    views, _, constraints = make_quadrants()
     model = fit_model(views, constraints)
     tune("methods.constrained.propagate", rows=3)
     for n_jobs in (1, 5, -1):
@@ -385,7 +372,7 @@ def test_predict_with_different_views_per_entity():
 
 
 def test_transform_returns_standardized_squared_distances():
-    views, _, constraints = quadrants()
+    views, _, constraints = make_quadrants()
     model = fit_model(views, constraints)
     total = np.zeros((len(views), 2))
     for name, X in views.items():
@@ -402,7 +389,7 @@ def test_transform_returns_standardized_squared_distances():
 
 
 def test_threshold_per_view():
-    views, _, constraints = quadrants()
+    views, _, constraints = make_quadrants()
     model = fit_model(views, constraints, threshold={"b": 0.4, "a": 0.8})
     assert model.thresholds_ == {"a": 0.8, "b": 0.4}
     for name, least in model.thresholds_.items():
@@ -413,7 +400,7 @@ def test_threshold_per_view():
 
 def test_automatic_threshold():
     """The choice depends neither on the order of views nor on that of rows."""
-    views, _, constraints = quadrants(n=8, mapped=1.0, n_samples=40)
+    views, _, constraints = make_quadrants(n=8, mapped=1.0, n_samples=40)
     order = np.random.default_rng(0).permutation(len(views))
     turned, links = permute_rows(views, constraints, order)
     model, other = (
@@ -428,7 +415,7 @@ def test_automatic_threshold():
 
 @pytest.mark.parametrize("transfer", ["direct", "membership", "none"])
 def test_threshold_is_not_chosen_without_propagation(transfer):
-    views, _, constraints = quadrants(n_samples=40, n=6, mapped=1.0)
+    views, _, constraints = make_quadrants(n_samples=40, n=6, mapped=1.0)
     for given_links in (constraints, None):
         model = fit_without_warnings(views, given_links, threshold="auto", transfer=transfer, max_iter=5)
         assert model.thresholds_ == {"a": 0.5, "b": 0.5}
@@ -460,7 +447,7 @@ def test_sparse_views_transfer_without_propagation(transfer, base):
 
 
 def test_refuses_views_without_common_entity():
-    views, _, constraints = quadrants(mapped=0.0)
+    views, _, constraints = make_quadrants(mapped=0.0)
     with pytest.raises(ValueError, match="no entity has two views, so nothing can be transferred between them: give"):
         fit_model(views, constraints)
     alone = fit_model(views, constraints, transfer="none")
@@ -469,7 +456,7 @@ def test_refuses_views_without_common_entity():
 
 
 def test_refuses_constraint_in_missing_view():
-    views, _, _ = quadrants()
+    views, _, _ = make_quadrants()
     lacking = int(np.flatnonzero(~views.present[:, 1])[0])
     having = int(np.flatnonzero(views.present[:, 1])[0])
     low, high = sorted((lacking, having))
@@ -497,7 +484,7 @@ BAD_CONSTRAINTS = {
 
 @pytest.mark.parametrize(("constraints", "error", "message"), BAD_CONSTRAINTS.values(), ids=BAD_CONSTRAINTS)
 def test_refuses_constraints(constraints, error, message):
-    views, _, _ = quadrants()
+    views, _, _ = make_quadrants()
     with pytest.raises(error, match=message):
         fit_model(views, constraints, threshold="auto")
 
@@ -533,13 +520,13 @@ BAD_OPTIONS = [
 
 @pytest.mark.parametrize(("options", "message"), BAD_OPTIONS)
 def test_refuses_options(options, message):
-    views, _, constraints = quadrants(n_samples=40, n=6)
+    views, _, constraints = make_quadrants(n_samples=40, n=6)
     with pytest.raises(ValueError, match=message):
         fit_model(views, constraints, **options)
 
 
 def test_centers_for_some_views():
-    views, _, constraints = quadrants()
+    views, _, constraints = make_quadrants()
     centers = draw_centers(views)
     model, given_both, largest = (
         fit_model(views, constraints, init=init, transfer="none") for init in ({"a": centers["a"]}, centers, "largest")
@@ -551,7 +538,7 @@ def test_centers_for_some_views():
 
 @pytest.mark.parametrize("transfer", ["direct", "propagate"])
 def test_conflict_across_views_counts_only_in_its_view(transfer):
-    views, _, _ = quadrants()
+    views, _, _ = make_quadrants()
     first, other = views.present.all(axis=1).nonzero()[0][:2].tolist()
     constraints = {"a": cs.Constraints([(first, other)]), "b": cs.Constraints(cannot_link=[(first, other)])}
     with pytest.warns(UserWarning, match=rf"cannot-links contradict must-links \(1 such\), as \({first}, {other}\)"):
@@ -563,7 +550,7 @@ def test_conflict_across_views_counts_only_in_its_view(transfer):
 
 
 def test_warns_if_nothing_is_propagated():
-    views, y, _ = quadrants()
+    views, y, _ = make_quadrants()
     alone = np.flatnonzero(~views.present[:, 1])
     constraints = {"a": cs.Constraints.sample(y[alone], 4, random_state=0).renumbered(alone)}
     with pytest.warns(UserWarning, match="no constraint reaches entities with several views, so none is transferred"):
@@ -578,7 +565,7 @@ def test_warns_of_empty_clusters():
 
 
 def test_max_iter_and_tol_truncate_rounds():
-    views, _, constraints = quadrants(4)
+    views, _, constraints = make_quadrants(4)
     whole = fit_model(views, constraints)
     assert whole.n_iter_ > 2
     message = r"the views still changed each other after 2 rounds; the round of lowest cost"
@@ -594,7 +581,7 @@ def test_max_iter_and_tol_truncate_rounds():
 
 @pytest.mark.parametrize("turn", [3, 4])
 def test_interrupt_in_second_round_keeps_first(turn, monkeypatch):
-    views, _, constraints = quadrants(4)
+    views, _, constraints = make_quadrants(4)
     first = fit_without_warnings(views, constraints, max_iter=1)
     infer, turns = TRANSFERS["propagate"].infer, []
 
@@ -614,7 +601,7 @@ def test_interrupt_in_second_round_keeps_first(turn, monkeypatch):
 
 
 def test_interrupt_in_first_round_leaves_model_unfitted(monkeypatch):
-    views, _, constraints = quadrants()
+    views, _, constraints = make_quadrants()
 
     def at_once(turn):
         raise KeyboardInterrupt("now")
@@ -627,7 +614,7 @@ def test_interrupt_in_first_round_leaves_model_unfitted(monkeypatch):
 
 
 def test_only_verbose_fit_prints(capfd):
-    views, _, constraints = quadrants()
+    views, _, constraints = make_quadrants()
     quiet = fit_model(views, constraints)
     assert capfd.readouterr() == ("", "")
     assert_same_model(fit_model(views, constraints, verbose=True), quiet)
@@ -688,7 +675,7 @@ def test_constant_view_is_harmless():
 @pytest.mark.parametrize("scale", [1e-4, 1e6])
 def test_propagation_does_not_depend_on_units(scale):
     """Collinear columns have a singular covariance; gamma must neither dominate it nor vanish in it."""
-    views, y, constraints = quadrants()
+    views, y, constraints = make_quadrants()
     wide = views.map(lambda block: scale * np.column_stack([block, block.sum(axis=1)]))
     model = cs.MultiViewConstrainedKMeans(2, random_state=0).fit(wide, constraints=constraints)
     assert min(model.propagated_["a"].precision(y)) > 0.95
@@ -703,7 +690,7 @@ def test_cannot_link_within_mapped_row_is_conflict():
 
 
 def test_unsettled_run_keeps_best_of_later_rounds(monkeypatch):
-    views, _, constraints = quadrants()
+    views, _, constraints = make_quadrants()
     real = ViewClusterer.cluster
     calls = iter(range(1000))
 
