@@ -43,10 +43,6 @@ def test_pandas_and_polars_take_a_table():
         assert frame.to_dict("records") == ROWS
         assert frame.dtypes["score"] == np.float64
     assert Table().to_pandas().empty
-
-
-def test_interchange_protocol_is_read_by_pandas_and_polars():
-    table = Table.from_rows(ROWS)
     assert pd.api.interchange.from_dataframe(table).to_dict("records") == ROWS
     assert pl.from_dataframe(table).to_dicts() == ROWS
 

@@ -98,15 +98,6 @@ def test_directions_below_the_floor_are_raised_on_the_device(family):
     assert_close(log_prob, densities, 1e-8)
 
 
-@every_family
-def test_empty_cluster_on_the_device(name):
-    X, R = make_problem(name, 7)
-    R[:, 1] = 0
-    expected, results = (run_round(FAMILIES[name](), kind(X), kind(R)) for kind in (np.asarray, put_on_device))
-    for key, value in expected[1].items():
-        assert_close(results[1][key], value, 1e-10)
-
-
 @pytest.mark.parametrize(
     ("complaint", "values", "message"),
     [
