@@ -21,13 +21,11 @@ VERSIONS = {"since": "0.3.0", "removed": "0.10.0"}
 
 @pytest.fixture(autouse=True)
 def forget_declarations(monkeypatch):
-    """Forget the deprecations that a test declares."""
     monkeypatch.setattr(_deprecation, "DEPRECATIONS", [])
 
 
 @pytest.fixture
 def module(monkeypatch):
-    """A module with an attribute `smoothing`."""
     module = ModuleType("made_up")
     module.smoothing = 3
     monkeypatch.setitem(sys.modules, "made_up", module)

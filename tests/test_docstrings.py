@@ -50,13 +50,11 @@ def test_no_placeholder_is_left():
 
 
 def list_methods(cls):
-    """Return the methods on the page of a public class, by name."""
     members = {name: getattr(cls, name, None) for name in list_members(cls)}
     return {name: member for name, member in members.items() if callable(member)}
 
 
 def list_parameters(function):
-    """Return the names of the public parameters."""
     return {name for name in inspect.signature(function).parameters if name != "self" and not name.startswith("_")}
 
 

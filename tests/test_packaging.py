@@ -36,7 +36,6 @@ def needs_build(test):
 
 
 def build(target, source, folder):
-    """Build a distribution of the source folder; return its path."""
     command = [sys.executable, "-m", "hatchling", "build", "--target", target, "--directory", str(folder)]
     environment = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000"}
     subprocess.run(command, cwd=source, env=environment, capture_output=True, text=True, check=True)
@@ -46,19 +45,16 @@ def build(target, source, folder):
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """A wheel that was built from the checkout."""
     return build("wheel", ROOT, tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="module")
 def sdist(tmp_path_factory):
-    """A source distribution that was built from the checkout."""
     return build("sdist", ROOT, tmp_path_factory.mktemp("sdist"))
 
 
 @pytest.fixture(scope="module")
 def metadata(wheel):
-    """The metadata of the wheel."""
     with ZipFile(wheel) as archive:
         (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
         return message_from_bytes(archive.read(name))
@@ -368,7 +364,6 @@ NOT_DECLARED = {"cupyx", "triton"}
 
 
 def list_imported_modules(folder):
-    """Return the modules outside of the standard library that the source imports, also within functions."""
     imported = set()
     for path in sorted(folder.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -26,12 +26,10 @@ CLOCKS = {"monotonic", "perf_counter"}
 
 
 def is_number(node):
-    """Whether the node is a literal number other than 0."""
     return isinstance(node, ast.Constant) and type(node.value) in (int, float) and node.value != 0
 
 
 def get_called_name(node):
-    """Return the name of the function that a node calls; None for other nodes."""
     return getattr(node.func, "attr", getattr(node.func, "id", None)) if isinstance(node, ast.Call) else None
 
 

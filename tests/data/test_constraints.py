@@ -19,10 +19,6 @@ from consilience import Constraints
 N = 8
 
 
-def convert_to_triples(pairs, weights):
-    return [(*pair, w) for pair, w in zip(pairs.tolist(), weights.tolist(), strict=True)]
-
-
 def links_as_dicts(constraints):
     """({pair: weight}, {pair: weight}), each pair once and in order."""
     kinds = []
@@ -30,8 +26,7 @@ def links_as_dicts(constraints):
         (constraints.must_link, constraints.must_weights),
         (constraints.cannot_link, constraints.cannot_weights),
     ):
-        assert pairs.shape == (len(weights), 2)
-        result = {(i, j): w for i, j, w in convert_to_triples(pairs, weights)}
+        result = dict(zip(map(tuple, pairs.tolist()), weights.tolist(), strict=True))
         assert len(result) == len(weights), "a pair comes twice"
         kinds.append(result)
     return tuple(kinds)

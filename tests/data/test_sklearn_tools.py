@@ -32,7 +32,6 @@ def data():
 
 
 def assert_rows_equal(part, views, rows):
-    """`part` is exactly these rows of `views`, in every respect."""
     assert part.names == views.names
     np.testing.assert_array_equal(part["words"].toarray(), views["words"].toarray()[rows])
     np.testing.assert_array_equal(part["numbers"], views["numbers"][rows])

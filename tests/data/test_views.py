@@ -27,7 +27,6 @@ def as_numpy(block):
 
 
 def two_views(**kwargs):
-    """One dense, one sparse view."""
     return Views({"dense": DENSE, "sparse": SPARSE}, **kwargs)
 
 
@@ -39,7 +38,6 @@ def join_views():
 
 
 def assert_views_equal(views, other):
-    """Assert that two views are equal in every respect."""
     assert views.names == other.names
     for name in views.names:
         assert type(views[name]) is type(other[name])

@@ -262,22 +262,13 @@ def answer_with(code):
     ("error", "expected", "message"),
     [
         (
-            requests.exceptions.ConnectionError("a long story about pools and retries"),
+            requests.exceptions.ConnectionError("pools"),
             ConnectionError,
-            r"^cora is not on this machine and cannot be downloaded from https://.*/cora\.tgz \(no connection\): put "
-            r"cora\.tgz into a folder and set CONSILIENCE_DATA to it, or connect to the network$",
+            r"downloaded from https://.* \(no connection\)",
         ),
         (answer_with(404), ConnectionError, r"cora is not on this machine .* \(it answers 404\)"),
-        (
-            PermissionError("Pooch could not create its folder"),
-            OSError,
-            r"cora cannot be stored: the cache .*consilience cannot be written \(PermissionError",
-        ),
-        (
-            ValueError("SHA256 hash of downloaded file does not match"),
-            ValueError,
-            r"the checksum of what https://.*cora\.tgz sends is not that of cora",
-        ),
+        (PermissionError("not created"), OSError, r"cora cannot be stored: the cache .* cannot be written \("),
+        (ValueError("SHA256 hash"), ValueError, r"the checksum of what https://.*cora\.tgz sends is not that of cora"),
     ],
 )
 def test_failed_download_is_explained(folder, monkeypatch, error, expected, message):

@@ -38,7 +38,6 @@ def data():
 
 
 def row_words(views, view, row):
-    """Features of one entity with their counts."""
     block = views[view][[row]].tocoo()
     return dict(zip(views.feature_names(view)[block.coords[1]].tolist(), block.data.tolist(), strict=True))
 

@@ -26,7 +26,6 @@ every_family = pytest.mark.parametrize("name", FAMILIES)
 
 
 def make_problem(name, d):
-    """Rows that a family can explain, and responsibilities."""
     rng = np.random.default_rng(0)
     return CASES[name].make_rows(rng, N, d), rng.dirichlet(np.ones(K), N)
 

@@ -14,7 +14,6 @@ PAGE = Path(__file__).parents[2] / "docs" / "add-a-family.md"
 
 @pytest.fixture(scope="module")
 def page():
-    """The names that the code of the page defines."""
     names = {"__name__": "add_a_family"}
     for code in re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL):
         exec(code, names)

@@ -161,7 +161,6 @@ MODES |= {
 
 
 def fit_mode(mode):
-    """Return a fitted model, and new data."""
     data, model = MODES[mode]
     X = data()
     constrained = mode.startswith(("pck", "mpck", "cop", "constrained")) or mode.endswith("constraints")

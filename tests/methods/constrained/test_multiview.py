@@ -32,21 +32,8 @@ def fit_without_warnings(views, constraints=None, n_clusters=2, **options):
         return fit_model(views, constraints, n_clusters, **options)
 
 
-def mean_view_f(y, model):
-    """Return the pairwise F averaged over views, as in the paper."""
-    return np.mean(
-        [cs.metrics.pairwise_scores(y[labels >= 0], labels[labels >= 0]).f for labels in model.view_labels_.values()]
-    )
-
-
 def same_partition(labels, others):
     return adjusted_rand_score(labels, others) == 1.0
-
-
-def constraints_by_row(constraints, views, name):
-    """Convert constraints to rows of the view's block."""
-    row = views.rows[:, views.names.index(name)]
-    return cs.Constraints.from_table(constraints.renumbered(row).table(), by="row")
 
 
 def assert_same_model(model, other):
@@ -126,7 +113,10 @@ def test_common_constraints_apply_in_every_view():
 
 def test_by_row_after_align():
     views, _, constraints = make_quadrants()
-    rows = {name: constraints_by_row(links, views, name) for name, links in constraints.items()}
+    rows = {
+        name: cs.Constraints.from_table(constraints[name].renumbered(row).table(), by="row")
+        for name, row in zip(views.names, views.rows.T, strict=True)
+    }
     assert rows["b"].must_link.max() < 100
     assert_same_model(fit_model(views, rows), fit_model(views, constraints))
     order = np.random.default_rng(0).permutation(len(views))
@@ -174,7 +164,8 @@ def test_propagation_helps_on_quadrants():
         views, y, constraints = make_quadrants(seed)
         for transfer, values in scores.items():
             model = fit_without_warnings(views, constraints, init="largest", transfer=transfer)
-            values.append(mean_view_f(y, model))
+            labels = [(y[labels >= 0], labels[labels >= 0]) for labels in model.view_labels_.values()]
+            values.append(np.mean([cs.metrics.pairwise_scores(*both).f for both in labels]))
             if transfer == "propagate":
                 precision += [model.propagated_[name].precision(y) for name in views.names]
     propagated, direct = (np.mean(values) for values in scores.values())
@@ -281,7 +272,6 @@ def test_row_order_does_not_matter_with_sparse_rows():
 
 
 def list_clustered_views(monkeypatch, views, constraints, **options):
-    """Return the names of the views in the order in which they were clustered."""
     names, cluster = [], ViewClusterer.cluster
 
     def record(self, name, *args):

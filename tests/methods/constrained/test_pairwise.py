@@ -1,6 +1,7 @@
 """Tests of constrained k-means against literal versions of the papers, and of its parts."""
 
 import warnings
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -50,7 +51,6 @@ def fit_model(model, X, must=(), cannot=()):
 
 
 def matrices(metrics):
-    """Return metrics as matrices (k, d, d)."""
     return np.array([np.diag(weights) for weights in metrics]) if metrics.ndim == 2 else metrics
 
 
@@ -135,16 +135,6 @@ def test_pck_equals_mpck_with_identity_and_unit_penalty(init):
 MODELS = [("identity", False), ("identity", True), ("diagonal", True), ("full", True)]
 
 
-def start_problem(seed, metric, measured, scale=0.3):
-    """Return a problem and the state after two rounds."""
-    X, must, cannot, centers = problem(seed, n=16, d=2, n_links=12, scale=scale)
-    given_links = Constraints(must, cannot)
-    linked = LinkedView(prepare_euclidean_rows(X), given_links.must, given_links.cannot, uses_length=measured)
-    states = iterate_constrained_kmeans(linked, METRICS[metric](K, 2, False), centers, np.arange)
-    next(states)
-    return X, must, cannot, linked, next(states)
-
-
 def literal_objective(X, labels, state, must, cannot, measured):
     if not measured:
         return literal.pck_objective(X, labels, state.centers, must, cannot)
@@ -154,7 +144,10 @@ def literal_objective(X, labels, state, must, cannot, measured):
 @pytest.mark.parametrize(("metric", "measured"), MODELS)
 def test_no_visit_raises_objective(metric, measured):
     """The objective after two rounds is that of the paper; then visit row after row, starting from random labels."""
-    X, must, cannot, linked, state = start_problem(0, metric, measured)
+    X, must, cannot, centers = problem(0, n=16, d=2, n_links=12, scale=0.3)
+    given_links = Constraints(must, cannot)
+    linked = LinkedView(prepare_euclidean_rows(X), given_links.must, given_links.cannot, uses_length=measured)
+    _, state = islice(iterate_constrained_kmeans(linked, METRICS[metric](K, 2, False), centers, np.arange), 2)
     J = literal_objective(X, state.labels, state, must, cannot, measured)
     assert state.cost == pytest.approx(J, rel=1e-9)
     assert state.n_violations == violations(state.labels, must, cannot)
@@ -233,11 +226,6 @@ def assert_farthest(pair, X, square):
     assert np.sum((dense[pair.first] - dense[pair.second]) ** 2) == pytest.approx(pair.square, rel=1e-12)
 
 
-def literal_square(X):
-    i, j = literal.farthest_pair(X, np.eye(X.shape[1]))
-    return literal.compute_squared_distance(X[i], X[j], np.eye(X.shape[1]))
-
-
 kinds_of_rows = st.sampled_from(["gauss", "grid", "ball", "twins", "line"])
 
 
@@ -259,7 +247,8 @@ def test_farthest_pair(kind, n, d, seed, sparse, shift):
         X = np.outer(X[:, 0], np.ones(d))
     X = X + shift
     rows = sp.csr_array(X) if sparse else X
-    square = literal_square(X)
+    i, j = literal.farthest_pair(X, np.eye(d))
+    square = np.sum((X[i] - X[j]) ** 2)
     assert_farthest(find_farthest_pair(rows), rows, square)
     hint = (int(rng.integers(n)), int(rng.integers(n)))
     assert_farthest(find_farthest_pair(rows, [hint]), rows, square)

@@ -79,10 +79,6 @@ def sigmas_of(X, labels, centers, metric):
     return literal.rescale_metrics(matrices, covariances)
 
 
-def shapes_of(centers, sigmas):
-    return ClusterShapes(centers, np.stack([np.linalg.inv(np.linalg.cholesky(S)).T for S in sigmas]))
-
-
 @settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 2**20),
@@ -148,9 +144,8 @@ def test_distant_endpoint_reaches_only_itself(d, clusters, far):
         wanted = literal.propagate(X, labels, centers, sigmas, must, must, targets, 0.7)
         assert wanted[0][3, 5] == wanted[0][5, 7] == 0.8
         assert (5, 8) not in wanted[0]
-        propagated = propagate_links(
-            X, labels, shapes_of(centers, sigmas), links_of(must), links_of(must), targets, 0.7
-        )
+        shapes = ClusterShapes(centers, np.stack([np.linalg.inv(np.linalg.cholesky(S)).T for S in sigmas]))
+        propagated = propagate_links(X, labels, shapes, links_of(must), links_of(must), targets, 0.7)
         assert_same(propagated, wanted)
 
 
