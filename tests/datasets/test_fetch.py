@@ -261,11 +261,7 @@ def answer_with(code):
 @pytest.mark.parametrize(
     ("error", "expected", "message"),
     [
-        (
-            requests.exceptions.ConnectionError("pools"),
-            ConnectionError,
-            r"downloaded from https://.* \(no connection\)",
-        ),
+        (requests.exceptions.ConnectionError("pools"), ConnectionError, r"https://.* \(no connection\): put"),
         (answer_with(404), ConnectionError, r"cora is not on this machine .* \(it answers 404\)"),
         (PermissionError("not created"), OSError, r"cora cannot be stored: the cache .* cannot be written \("),
         (ValueError("SHA256 hash"), ValueError, r"the checksum of what https://.*cora\.tgz sends is not that of cora"),

@@ -438,19 +438,11 @@ def test_refuses_constraint_in_missing_view():
 
 BAD_CONSTRAINTS = {
     "none to choose by": (None, ValueError, "threshold='auto' needs at least two constraints within views"),
-    "one to choose by": (
-        {"a": cs.Constraints([(0, 1)])},
-        ValueError,
-        "threshold='auto' needs at least two constraints",
-    ),
+    "one to choose by": ({"a": cs.Constraints([(0, 1)])}, ValueError, "needs at least two constraints"),
     "an unknown view": ({"c": cs.Constraints()}, ValueError, r"constraints name view 'c'; the views are 'a', 'b'"),
     "a list in a view": ({"a": [(0, 1)]}, TypeError, r"constraints of view 'a' must be Constraints\(.*, got list"),
     "rows of no view": (cs.Constraints([(0, 1)], by="row"), ValueError, "constraints by row are of one view: give"),
-    "a row too far": (
-        {"b": cs.Constraints([(0, 100)], by="row")},
-        ValueError,
-        r"must-link \(0, 100\) names row 100 of view 'b', which no entity has: rows run from 0 to 99",
-    ),
+    "a row too far": ({"b": cs.Constraints([(0, 100)], by="row")}, ValueError, r"must-link \(0, 100\) names row 100"),
 }
 
 
