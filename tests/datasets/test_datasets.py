@@ -15,14 +15,8 @@ from consilience.datasets import (
 def test_digits_are_complete_and_cited():
     data = load_digits_views()
     views, y = data
-    assert {name: block.shape for name, block in views.items()} == {
-        "fou": (2000, 76),
-        "fac": (2000, 216),
-        "kar": (2000, 64),
-        "pix": (2000, 240),
-        "zer": (2000, 47),
-        "mor": (2000, 6),
-    }
+    widths = {"fou": 76, "fac": 216, "kar": 64, "pix": 240, "zer": 47, "mor": 6}
+    assert {name: block.shape for name, block in views.items()} == {name: (2000, d) for name, d in widths.items()}
     assert np.bincount(y).tolist() == [200] * 10
     assert views.present.all()
     # first values of the published files, some of which are whole numbers

@@ -358,7 +358,7 @@ def test_constant_column_far_from_zero_is_no_evidence(name, dtype):
         (VonMisesFisher(), {"directions": np.ones((2, 3))}, "'directions' must be of length 1"),
         (
             VonMisesFisher(),
-            {"directions": np.eye(3)[:2], "concentrations": np.array([-1.0, 1])},
+            {"directions": np.eye(2), "concentrations": -np.ones(2)},
             "'concentrations' must be 0 or more",
         ),
     ],
