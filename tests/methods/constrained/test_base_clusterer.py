@@ -233,9 +233,7 @@ def test_contradictions_between_views_are_refused_by_cop():
     first, other = views.present.all(axis=1).nonzero()[0][:2].tolist()
     constraints = {"a": Constraints([(first, other)]), "b": Constraints(cannot_link=[(first, other)])}
     message = (
-        rf"view 'b': COPKMeans satisfies all constraints, but cannot satisfy those of this view and those that follow "
-        rf"from other views, such as the cannot-links \({first}, {other}\). Check them, increase n_clusters, or use "
-        r"base='pck'"
+        rf"view 'b': COPKMeans satisfies all constraints, .* such as the cannot-links \({first}, {other}\)\. Check"
     )
     with pytest.raises(cs.InfeasibleConstraintsError, match=message):
         cs.MultiViewConstrainedKMeans(2, base="cop").fit(views, constraints=constraints)
@@ -362,10 +360,7 @@ def test_refuses_predictions_of_base():
 UNUSED_OPTIONS = {
     "metric": ({"metric": "full"}, "metric='full' is not used with base='pck', only with base='mpck': use"),
     "shared metric": ({"base": "cop", "shared_metric": True}, "shared_metric=True is not used with base='cop', only"),
-    "metric of estimator": (
-        {"base": cs.MPCKMeans(), "metric": "full"},
-        "base=MPCKMeans, only with base='mpck': set it there",
-    ),
+    "metric of estimator": ({"base": cs.MPCKMeans(), "metric": "full"}, "base=MPCKMeans, only with base='mpck': set"),
     "init of estimator": ({"base": cs.MPCKMeans(), "init": "largest"}, "init is not used with base=MPCKMeans, which"),
     "gamma": ({"transfer": "direct", "gamma": 0.1}, "gamma=0.1 is not used with transfer='direct', only with"),
 }

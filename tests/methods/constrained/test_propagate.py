@@ -241,9 +241,7 @@ def test_membership_refuses_more_pairs_than_memory(monkeypatch):
     turn = make_clustered_view()
     n = len(turn.targets)
     monkeypatch.setattr("consilience.data.links.available_memory", lambda: 100)
-    with pytest.raises(
-        MemoryError, match=rf"all pairs of mapped entities \(transfer='membership'\) are {n * (n - 1) // 2} pairs"
-    ):
+    with pytest.raises(MemoryError, match=rf"\(transfer='membership'\) are {n * (n - 1) // 2} pairs"):
         TRANSFERS["membership"].infer(turn)
 
 
