@@ -47,10 +47,3 @@ def test_example_runs(name, tmp_path):
     assert result.returncode == 0, result.stderr
     assert [text for text in EXPECTED[name] if text not in result.stdout] == []
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("name", EXPECTED)
-def test_example_can_be_read_on_one_screen(name):
-    text = (EXAMPLES / name).read_text(encoding="utf-8")
-    assert 25 <= len(text.splitlines()) <= 60
-    assert text.count("# %%\n# **") >= 3

@@ -20,6 +20,9 @@ def test_share_counts_tasks_within_units():
         assert outer.share == 3 / 4  # the unit is done before it is counted, and counting it changes nothing
         outer.advance()
         assert outer.share == 3 / 4
+    with open_task(10) as outer, open_task(4, span=8) as inner:
+        inner.advance()
+        assert outer.share == 8 / 4 / 10
 
 
 def test_only_the_first_task_of_a_unit_counts():
@@ -33,12 +36,6 @@ def test_only_the_first_task_of_a_unit_counts():
         third = Task(10)
         third.advance(5)
         assert outer.share == 3 / 4
-
-
-def test_span_is_the_number_of_units_that_a_task_does():
-    with open_task(10) as outer, open_task(4, span=8) as inner:
-        inner.advance()
-        assert outer.share == 8 / 4 / 10
 
 
 def test_share_never_exceeds_one_and_a_task_outside_others_is_left_alone():
@@ -60,7 +57,10 @@ def test_detail_of_the_outermost_task_that_has_one():
         assert outer.describe() == "middle"
 
 
-def test_rounds_are_expected_from_the_runs_before():
+def test_rounds_are_expected_from_the_runs_before_unless_known():
+    with open_task() as outer, progress("title", 1, False, n_rounds=5) as show:
+        show(0, 2, {})
+        assert (outer.share, outer.describe()) == (pytest.approx(2 / 5), "round 2")
     with open_task() as outer, progress("title", 4, False) as show:
         show(0, 1, {})
         show(0, 9, {})
@@ -76,13 +76,6 @@ def test_rounds_are_expected_from_the_runs_before():
         show.finish(1)
         show(2, 10, {})
         assert outer.share == pytest.approx((2 + 10 / 20) / 4)
-
-
-def test_rounds_whose_number_is_known():
-    with open_task() as outer, progress("title", 1, False, n_rounds=5) as show:
-        show(0, 2, {})
-        assert outer.share == pytest.approx(2 / 5)
-        assert outer.describe() == "round 2"
 
 
 class Recorder(Task):

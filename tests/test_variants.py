@@ -18,7 +18,6 @@ MISSING = "—"
 
 
 def parse_rows():
-    """Return the cells of all tables of variants."""
     lines = [line for line in PAGE.splitlines() if line.startswith("|")]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     return [row for row in rows if row[0] != "variant" and set(row[0]) != {"-"}]
@@ -57,7 +56,6 @@ def unify(value):
 
 
 def list_options(estimator):
-    """Return the parameters of an estimator that a variant sets."""
     parameters = estimator.get_params(deep=False)
     return {
         "class": type(estimator).__name__,

@@ -15,7 +15,6 @@ PAGE = Path(__file__).parents[2] / "docs" / "add-an-affinity.md"
 
 @pytest.fixture(scope="module")
 def guide():
-    """The names that the code of the page defines."""
     names = {"__name__": "guide"}
     text = PAGE.read_text(encoding="utf-8")
     for block in re.findall(r"^```python\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE):

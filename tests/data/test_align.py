@@ -1,6 +1,5 @@
 """Collections of which only some rows are known to be the same entity."""
 
-import array_api_strict
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -20,6 +19,7 @@ def one_to_one_mappings():
 
 
 def test_entity_without_a_row_lacks_the_view():
+    assert cs.align({"a": A, "b": B}, {}).present.sum(axis=1).tolist() == [1] * 7
     views = one_to_one_mappings()
     assert views.rows.tolist() == [[0, 3], [1, -1], [2, 1], [-1, 0], [-1, 2]]
     assert views.names == ("a", "b")
@@ -65,12 +65,6 @@ def test_rows_are_mapped_through_a_third_view():
     assert len(views) == 3 + 4 + 2 - 3
 
 
-def test_without_pairs_no_entity_has_two_views():
-    for mapping in ({}, {("a", "b"): []}):
-        views = cs.align({"a": A, "b": B}, mapping)
-        assert views.present.sum(axis=1).tolist() == [1] * 7
-
-
 def test_forms_of_pairs_are_equivalent():
     pairs = np.array([[0, 3], [2, 1]])
     repeated = [(0, 3), (0, 3), (2, 1)]
@@ -94,12 +88,6 @@ def test_complete_mapping_leaves_no_gap_and_keeps_integers():
     assert views.present.all()
     assert views["n"].dtype == counts.dtype
     assert views["n"].ravel().tolist() == [3, 2, 1]
-
-
-def test_arrays_keep_their_library():
-    views = cs.align({"a": array_api_strict.asarray(A), "b": array_api_strict.asarray(B)}, {("a", "b"): [(0, 3)]})
-    assert isinstance(views["a"], type(array_api_strict.asarray(A)))
-    np.testing.assert_array_equal(np.asarray(views["b"]).ravel(), [13, np.nan, np.nan, 10, 11, 12])
 
 
 def test_mapped_row_of_nan_is_missing():
@@ -169,9 +157,5 @@ def test_entities_are_the_pairs_and_the_unmapped_rows(pairs):
 
 
 def test_bad_blocks_are_refused_as_by_views():
-    with pytest.raises(ValueError, match=r"needs at least one view, got none"):
-        cs.align({}, {})
-    with pytest.raises(TypeError, match=r"a view's name must be a string, got 1"):
-        cs.align({1: A, 2: B}, {(1, 2): [(0, 0)]})
     with pytest.raises(ValueError, match=r"view 'b' must have two dimensions"):
         cs.align({"a": A, "b": B.ravel()}, {("a", "b"): [(0, 0)]})

@@ -27,7 +27,6 @@ def as_numpy(block):
 
 
 def two_views(**kwargs):
-    """One dense, one sparse view."""
     return Views({"dense": DENSE, "sparse": SPARSE}, **kwargs)
 
 
@@ -39,7 +38,6 @@ def join_views():
 
 
 def assert_views_equal(views, other):
-    """Assert that two views are equal in every respect."""
     assert views.names == other.names
     for name in views.names:
         assert type(views[name]) is type(other[name])
@@ -48,9 +46,6 @@ def assert_views_equal(views, other):
     np.testing.assert_array_equal(views.present, other.present)
     np.testing.assert_array_equal(views.rows, other.rows)
     np.testing.assert_array_equal(views.ids, other.ids)
-
-
-# --- construction -----------------------------------------------------------------------------------------------------
 
 
 def test_mapping_names_the_views():
@@ -85,11 +80,7 @@ def test_views_of_views_are_equal():
 
 
 BAD = {
-    "different numbers of rows": (
-        {"text": np.ones((3, 1)), "links": np.ones((2, 1))},
-        ValueError,
-        r"view 'links' has 2 rows, view 'text' 3: .*present=.*ids=.*consilience\.align",
-    ),
+    "different numbers of rows": ([np.ones((3, 1)), np.ones((2, 1))], ValueError, "'view1' has 2 rows.*present=.*ids="),
     "the same name twice": ([("a", DENSE), ("a", DENSE)], ValueError, r"two views are called 'a': give each a unique"),
     "a number for a name": ({1: DENSE}, TypeError, r"a view's name must be a string, got 1: Views\(\{'text': X_text"),
     "no views in a mapping": ({}, ValueError, r"Views needs at least one view, got none: Views\(\{'text': X_text"),
@@ -98,7 +89,6 @@ BAD = {
     "one frame": (pd.DataFrame(DENSE), TypeError, r"wants a mapping or a sequence of blocks, got DataFrame"),
     "one sparse matrix": (SPARSE, TypeError, r"wants a mapping or a sequence of blocks, got csr_array"),
     "text": ("abc", TypeError, r"wants a mapping or a sequence of blocks, got str"),
-    "a list of numbers": ([[1, 2], [3, 4]], ValueError, r"view 'view0' must have two dimensions .* got shape \(2,\)"),
 }
 
 
@@ -106,9 +96,6 @@ BAD = {
 def test_invalid_views_are_refused(blocks, error, message):
     with pytest.raises(error, match=message):
         Views(blocks)
-
-
-# --- closed to writing ------------------------------------------------------------------------------------------------
 
 
 HOW = {
@@ -138,22 +125,8 @@ def test_ids_and_masks_of_the_user_stay_writeable():
     present[0, 0] = False
     assert ids.flags.writeable
     assert views.present.all(), "the mask is the views' own"
-
-
-def test_views_cannot_be_changed():
-    views = Views([pd.DataFrame(DENSE)])
     with pytest.raises(ValueError, match="read-only"):
-        views.feature_names("view0")[0] = "other"
-    for name in ("names", "present", "ids", "rows", "shape", "n_views"):
-        with pytest.raises(AttributeError, match=f"property '{name}' of 'Views' object has no setter"):
-            setattr(views, name, None)
-    with pytest.raises(AttributeError, match="no attribute 'extra'"):
-        views.extra = 1
-    with pytest.raises(TypeError, match="does not support item assignment"):
-        views["view0"] = DENSE
-
-
-# --- who has which view -----------------------------------------------------------------------------------------------
+        Views([pd.DataFrame(DENSE)]).feature_names("view0")[0] = "other"
 
 
 def test_missing_rows_are_found_in_every_array_library(to_kind):
@@ -184,16 +157,11 @@ def test_bad_masks_are_refused():
         with pytest.raises(ValueError, match=re.escape(message)):
             two_views(present=np.ones(shape, bool))
     for dtype in (int, float, object):
-        with pytest.raises(
-            TypeError, match=rf"present must hold True and False, got {np.dtype(dtype)}: convert it with"
-        ):
+        with pytest.raises(TypeError, match=f"present must hold True and False, got {np.dtype(dtype)}: convert it"):
             two_views(present=np.ones((4, 2), dtype))
     frames = {"a": pd.DataFrame(DENSE, index=list("wxyz")), "b": pd.DataFrame(DENSE, index=list("vxyz"))}
     with pytest.raises(ValueError, match=r"present says that entity w has view 'b', which has no row with this id"):
         Views(frames, present=np.ones((5, 2), bool))
-
-
-# --- who is who -------------------------------------------------------------------------------------------------------
 
 
 def test_ids_or_the_index_of_a_frame_name_the_entities():
@@ -222,10 +190,7 @@ def test_frames_are_joined_by_their_index():
 
 def test_views_that_share_no_entity_are_refused():
     numbers, texts = pd.DataFrame({"x": [1.0, 2.0]}, index=[1, 2]), pd.DataFrame({"y": [1.0, 2.0]}, index=["1", "2"])
-    with pytest.raises(
-        ValueError,
-        match=r"view 'a' shares no id with the other views: it starts with \[1\], another with \['1'\]\. Make",
-    ):
+    with pytest.raises(ValueError, match=r"view 'a' shares no id with the other views: it starts with \[1\], another"):
         Views({"a": numbers, "b": texts})
 
 
@@ -308,8 +273,9 @@ BAD_IDS = {
     "one twice in an index": (
         {"a": FRAME, "b": pd.DataFrame(DENSE, index=list("xyzx"))},
         None,
-        r"view 'b' has the id 'x' more than once: aggregate or drop the repeated rows",
+        "'b' has the id 'x' more",
     ),
+    "a list": ({"a": DENSE}, np.array(["x", [1], "y", "z"], object), "id .* in row 1, a list: ids must be hashable"),
     "NaN": ({"a": DENSE}, [1, 2, nan, 3], r"view 'a' has no id in row 2 \(nan\): give the row an id, or drop it"),
     "None": ({"a": DENSE}, ["w", None, "y", "z"], r"view 'a' has no id in row 1 \(None\)"),
     "a null in an index": (
@@ -317,26 +283,15 @@ BAD_IDS = {
         None,
         r"view 'a' has no id in row 3 \(<NA>\)",
     ),
-    "ids that differ beside none": (
-        {"a": FRAME, "b": DENSE, "c": FRAME[::-1]},
-        None,
-        r"view 'b' has no ids, and the other views' ids differ, so it cannot be joined to them: give ids=\{'b': \[",
-    ),
-    "another number of rows beside ids": (
-        {"a": FRAME, "b": DENSE[:3]},
-        None,
-        r"view 'b' has 3 rows, view 'a' 4: .*give ids= to join the rows",
-    ),
+    "ids that differ beside none": ({"a": FRAME, "b": DENSE, "c": FRAME[::-1]}, None, "the other views' ids differ"),
+    "another number of rows beside ids": ({"a": FRAME, "b": DENSE[:3]}, None, "view 'b' has 3 rows, view 'a' 4"),
 }
 
 
 @pytest.mark.parametrize(("blocks", "ids", "message"), BAD_IDS.values(), ids=BAD_IDS)
 def test_invalid_ids_are_refused(blocks, ids, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         Views(blocks, ids=ids)
-
-
-# --- some of the entities ---------------------------------------------------------------------------------------------
 
 
 positions = st.lists(st.integers(-4, 3), max_size=6)
@@ -407,13 +362,10 @@ BAD_KEYS = {
     "True": (True, IndexError, r"a mask of rows must have 4 entries"),
     "a fraction": (1.5, IndexError, NONSENSE),
     "fractions": ([0.0, 1.0], IndexError, NONSENSE),
-    "None": (None, IndexError, NONSENSE),
     "a table of rows": ([[0, 1]], IndexError, NONSENSE),
     "a row and a column": ((slice(None), 0), IndexError, NONSENSE),
     "rows and names": ([0, "dense"], IndexError, NONSENSE),
-    "a set": ({0}, IndexError, NONSENSE),
     "an unknown view": ("text", KeyError, r"no view 'text'; the views are 'dense', 'sparse'"),
-    "an unknown view among others": (["dense", "text"], KeyError, r"no view 'text'; the views are 'dense', 'sparse'"),
     "a view twice": (["dense", "dense"], ValueError, r"a view is selected twice in \['dense', 'dense'\]"),
 }
 
@@ -422,9 +374,6 @@ BAD_KEYS = {
 def test_invalid_selection_is_refused(key, error, message):
     with pytest.raises(error, match=message):
         two_views()[key]
-
-
-# --- some of the views ------------------------------------------------------------------------------------------------
 
 
 def test_name_gives_the_block_and_list_of_names_gives_views_in_that_order():
@@ -445,15 +394,10 @@ def test_name_gives_the_block_and_list_of_names_gives_views_in_that_order():
         views.feature_names("text")
 
 
-# --- one table cut into views -----------------------------------------------------------------------------------------
-
-
 WHOLE = {
     "ndarray": DENSE,
     "lists": DENSE.tolist(),
     "csr": sp.csr_array(DENSE),
-    "csc": sp.csc_matrix(DENSE),
-    "coo": sp.coo_array(DENSE),
     "pandas": pd.DataFrame(DENSE, columns=["p", "q", "r"]),
     "pandas sparse": pd.DataFrame.sparse.from_spmatrix(sp.csr_array(DENSE), columns=["p", "q", "r"]),
     "polars": pl.DataFrame(DENSE, schema=["p", "q", "r"]),
@@ -518,12 +462,7 @@ BAD_GROUPS = {
     "a name where there are none": ("ndarray", {"a": ["p"]}, ValueError, r"view 'a' selects column 'p'"),
     "a position too far": ("csr", {"a": [3]}, ValueError, r"view 'a' selects column 3, which the data does not have"),
     "too far from the end": ("ndarray", {"a": -4}, ValueError, r"view 'a' selects column -4"),
-    "a slice of names": (
-        "pandas",
-        {"a": slice("p", "q")},
-        ValueError,
-        r"view 'a': a slice of columns goes by position",
-    ),
+    "a slice of names": ("pandas", {"a": slice("p", "q")}, ValueError, "view 'a': a slice of columns goes by"),
     "no groups": ("ndarray", {}, ValueError, r"needs at least one view, got none"),
     "a number for a name": ("ndarray", {1: [0]}, TypeError, r"a view's name must be a string, got 1"),
 }
@@ -533,9 +472,6 @@ BAD_GROUPS = {
 def test_unknown_columns_are_refused(kind, groups, error, message):
     with pytest.raises(error, match=message):
         Views.from_columns(WHOLE[kind], groups)
-
-
-# --- MuData and AnnData -----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -564,9 +500,7 @@ def test_modalities_are_joined_by_cell(mudata):
     assert views.names == ("rna", "protein")
     assert views.ids.tolist() == ["c1", "c2", "c3", "c4"]
     assert views.rows.tolist() == [[0, 2], [1, -1], [2, 0], [-1, 1]]
-    assert views.present.tolist() == [[True, True], [True, False], [True, True], [False, True]]
     np.testing.assert_array_equal(views["rna"], [*DENSE[:3], [nan] * 3])
-    assert isinstance(views["protein"], sp.csr_array)
     np.testing.assert_array_equal(views["protein"].toarray(), [[0, 0], [0, 0], [0, 1], [2, 0]])
     assert views.feature_names("rna").tolist() == ["g1", "g2", "g3"]
     assert views.feature_names("protein").tolist() == ["p1", "p2"]
@@ -603,9 +537,6 @@ def test_unknown_embeddings_and_other_objects_are_refused(modalities, mudata):
     for data in (rna, DENSE):
         with pytest.raises(ValueError, match=r"from_mudata wants a MuData, or an AnnData with entries in obsm"):
             Views.from_mudata(data)
-
-
-# --- what else can be done with them ----------------------------------------------------------------------------------
 
 
 def test_map_changes_the_blocks_and_keeps_the_entities():
@@ -663,12 +594,3 @@ def test_repr_is_a_table_of_the_views():
     html = Views({"<b>bold</b>": DENSE, "a & b": SPARSE})._repr_html_()
     assert "<td>&lt;b&gt;bold&lt;/b&gt;</td><td>dense float64</td><td>3</td><td>91.7%</td><td>100.0%</td>" in html
     assert "<td>a &amp; b</td><td>sparse int64</td>" in html
-
-
-@pytest.mark.parametrize("unhashable", [[1], {"a": 1}])
-def test_unhashable_ids_are_refused_by_row(unhashable):
-    ids = np.array(["x", None, "y", "z"], dtype=object)
-    ids[1] = unhashable
-    message = rf"view 'a' has the id .* in row 1, a {type(unhashable).__name__}: ids must be hashable"
-    with pytest.raises(TypeError, match=message):
-        Views({"a": DENSE}, ids=ids)

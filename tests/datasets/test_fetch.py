@@ -200,11 +200,6 @@ def test_views_of_copy_are_renamed_and_missing_views_described(folder):
     assert "three of the six views: geometry, origurl and caption are not in it" in data.description
 
 
-def test_reconstruction_is_described_as_such(folder):
-    copy(folder / "bbc_reseg_2view.npz")
-    assert "RECONSTRUCTION" in fetch_bbc(2).description
-
-
 @pytest.mark.parametrize("place_of", ["folder", "cache"])
 def test_original_archive_is_read_from_folder_or_cache(place_of, request):
     path = cora(request.getfixturevalue(place_of) / "cora.tgz")
@@ -266,23 +261,10 @@ def answer_with(code):
 @pytest.mark.parametrize(
     ("error", "expected", "message"),
     [
-        (
-            requests.exceptions.ConnectionError("a long story about pools and retries"),
-            ConnectionError,
-            r"^cora is not on this machine and cannot be downloaded from https://.*/cora\.tgz \(no connection\): put "
-            r"cora\.tgz into a folder and set CONSILIENCE_DATA to it, or connect to the network$",
-        ),
+        (requests.exceptions.ConnectionError("pools"), ConnectionError, r"https://.* \(no connection\): put"),
         (answer_with(404), ConnectionError, r"cora is not on this machine .* \(it answers 404\)"),
-        (
-            PermissionError("Pooch could not create its folder"),
-            OSError,
-            r"cora cannot be stored: the cache .*consilience cannot be written \(PermissionError",
-        ),
-        (
-            ValueError("SHA256 hash of downloaded file does not match"),
-            ValueError,
-            r"the checksum of what https://.*cora\.tgz sends is not that of cora",
-        ),
+        (PermissionError("not created"), OSError, r"cora cannot be stored: the cache .* cannot be written \("),
+        (ValueError("SHA256 hash"), ValueError, r"the checksum of what https://.*cora\.tgz sends is not that of cora"),
     ],
 )
 def test_failed_download_is_explained(folder, monkeypatch, error, expected, message):
@@ -342,23 +324,15 @@ def test_unreadable_folder_is_refused(folder, monkeypatch):
 )
 def test_changed_published_file_is_refused(folder, facts, message):
     cora(folder / "cora.tgz")
-    with pytest.raises(
-        ValueError, match=f"cora from https://.* is not what it was: .*cora\\.tgz {message}.* the published"
-    ):
+    with pytest.raises(ValueError, match=f"cora from https://.* is not what it was: .*cora\\.tgz {message}.* the"):
         load_remote(replace(CORA, facts=facts))
 
 
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        (
-            {"cora.content": b"p1 one ML\n", "cora.cites": CITES},
-            r"^cora: .*cora\.tgz is not in the format of https://.*: get the published version",
-        ),
-        (
-            {"cora.content": b"", "cora.cites": CITES},
-            r"cora\.tgz is not in the format of .* \(it has 0 entities in 3 views\)",
-        ),
+        ({"cora.content": b"p1 one ML\n", "cora.cites": CITES}, r"^cora: .*cora\.tgz is not in the format of"),
+        ({"cora.content": b"", "cora.cites": CITES}, r"cora\.tgz is not in the format of .* \(it has 0 entities in 3"),
         ({"cora/cora.content": CONTENT}, r"cora\.tgz does not hold cora\.cites: it is another file, or the published"),
     ],
 )
@@ -400,9 +374,7 @@ def test_huge_declared_sizes_are_refused(tmp_path, kind):
 def test_damaged_single_files_are_all_named(folder):
     (folder / "cora.content").write_bytes(CONTENT)
     (folder / "cora.cites").write_bytes(b"p1\n")
-    with pytest.raises(
-        ValueError, match=r"cora: cora\.content, cora\.cites in .*given is not in the format of https://"
-    ):
+    with pytest.raises(ValueError, match=r"cora: cora\.content, cora\.cites in .*given is not in the format of"):
         load_remote(CORA)
 
 
@@ -466,18 +438,6 @@ def test_unknown_names_are_refused(folder, fetch, message):
         fetch()
 
 
-def test_every_fetcher_has_a_declaration():
-    assert list(FETCHERS) == list(REMOTE_DATASETS)
-    for name, home in REMOTE_DATASETS.items():
-        assert home.name == name
-        assert home.url.startswith("http")
-        assert home.citation
-        assert home.license
-        assert home.copy
-        assert sum(home.facts.sizes) in (0, home.facts.n)
-        assert home.sha256 is None or len(home.sha256) == 64
-
-
 def test_card_describes_data_set(folder):
     copy(folder / "cora.npz")
     card = fetch_cora().card.splitlines()
@@ -529,10 +489,10 @@ def test_where_describes_all_data_sets():
 
 def test_converted_copies_match_their_cards():
     copies = {name: REMOTE_DATASETS[name].copy for name in FETCHERS}
-    available = [name for name, file in copies.items() if GIVEN and (Path(GIVEN) / f"{file}.npz").is_file()]
-    if not available:
+    converted = [name for name, file in copies.items() if GIVEN and (Path(GIVEN) / f"{file}.npz").is_file()]
+    if not converted:
         pytest.skip("CONSILIENCE_DATA holds no converted copies")
-    for name in available:
+    for name in converted:
         data = FETCHERS[name]()
         n, columns, lacking, sizes = COPIES[name]
         views, y = data

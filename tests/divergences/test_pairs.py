@@ -216,14 +216,6 @@ def test_stored_zeros_count_as_zeros():
     np.testing.assert_allclose(result, CASES["kl"][2](X), rtol=1e-10, atol=1e-12)
 
 
-def test_likelihood_prepares_points_like_its_measure():
-    X = measurements()
-    measure = SquaredEuclidean().learn(X)
-    points, other = Likelihood(measure, 1.0).points(X), measure.points(X)
-    assert np.array_equal(points.X, other.X)
-    assert np.array_equal(points.row_term, other.row_term)
-
-
 @pytest.mark.parametrize(
     ("divergence", "dtype"),
     [
@@ -245,25 +237,11 @@ def test_rows_far_from_zero_do_not_cancel(divergence, dtype):
     assert total == pytest.approx(expected.sum(), rel=accuracy)
 
 
-def test_mahalanobis_does_not_depend_on_units():
-    X = measurements()
-    _, expected = all_pairs(Mahalanobis(), X)
-    for scale in (1e-8, 1e-3, 1e8):
-        _, result = all_pairs(Mahalanobis(), X * [scale, 1, 1])
-        np.testing.assert_allclose(result, expected, rtol=1e-6, atol=1e-8)
-
-
 def test_mahalanobis_ignores_directions_without_variance():
     X = measurements()[:, :2]
     wide = np.column_stack([X, X @ [1.0, -2.0], np.full(len(X), 7.0)])
     _, result = all_pairs(Mahalanobis(), wide)
     np.testing.assert_allclose(result, mahalanobis(X, np.cov(X.T)), rtol=1e-8, atol=1e-10)
-
-
-def test_itakura_saito_depends_on_ratios_only():
-    X = spectra()
-    _, result = all_pairs(ItakuraSaito(), X * np.logspace(-6, 6, 6))
-    np.testing.assert_allclose(result, CASES["itakura-saito"][2](X), rtol=1e-9, atol=1e-9)
 
 
 def test_kl_of_new_rows_with_zeros_where_the_fit_had_none():
@@ -327,9 +305,6 @@ def test_divergences_with_a_kernel_are_squared_distances_without_a_caveat(diverg
     assert divergence.columns_are_entities == isinstance(divergence, Precomputed | Kernel)
     symmetric = (rows() + rows().T) / 2 if isinstance(divergence, Precomputed) else rows()
     assert divergence.learn(symmetric).caveat is None
-
-
-# densities
 
 
 def mass(divergence, X, grid, beta):
@@ -418,9 +393,6 @@ def test_bernoulli_density_sums_to_one(margin, beta):
         np.testing.assert_allclose(mass(Bernoulli(margin), X, every, beta).sum(axis=0), 1, rtol=1e-10)
 
 
-# refusals
-
-
 @pytest.mark.parametrize(
     ("divergence", "rows", "message"),
     [
@@ -458,11 +430,7 @@ def as_csr(X):
         (Bernoulli(), as_csr(counts()), "'bernoulli' needs numbers from 0 to 1"),
         (ItakuraSaito(), change(spectra(), (2, 3), 0), "'itakura-saito' needs positive .* are zero or less.* or drop"),
         (ItakuraSaito(), as_csr(spectra()), "'itakura-saito' needs positive numbers, and some are zero or less"),
-        (
-            Mahalanobis(),
-            as_csr(measurements()),
-            r"needs dense rows, got a sparse matrix: reduce the view first \(Trunc",
-        ),
+        (Mahalanobis(), as_csr(measurements()), "needs dense rows, got a sparse matrix: reduce the view first"),
         (Mahalanobis(), measurements(3), "3 entities do not determine the covariance of 3 columns: reduce the view"),
         (Mahalanobis(), np.ones((9, 2)), "^no column varies: leave the view out$"),
         (Mahalanobis(np.eye(2)), measurements(), r"must be a symmetric matrix, 3 x 3, got shape \(2, 2\)"),
@@ -475,11 +443,7 @@ def as_csr(X):
         (Precomputed(), change(asymmetric(), (4, 4), -1), "entity 4 is at a distance from itself"),
         (Kernel(), as_csr(similarities()), r"all similarities are needed, got a sparse matrix: give toarray\(\) of it"),
         (Kernel(), similarities()[:3], r"a square matrix of similarities is needed, got shape \(3, 25\)"),
-        (
-            Kernel(),
-            change(similarities(), (4, 2), 9),
-            "'kernel' needs a symmetric matrix: average it with its transpos",
-        ),
+        (Kernel(), change(similarities(), (4, 2), 9), "'kernel' needs a symmetric matrix: average it with its"),
         (Kernel(), np.array([[1.0, 2.0], [2.0, 1.0]]), "entities 0 and 1 are more similar to each other than"),
     ],
 )
@@ -523,9 +487,6 @@ def test_unsuitable_new_rows_are_refused(divergence, rows, message):
 def test_invalid_options_are_refused(divergence, option, message):
     with pytest.raises(NoDivergenceError, match=message):
         divergence(option)
-
-
-# caveats
 
 
 def test_rounding_errors_have_no_caveat():

@@ -243,11 +243,7 @@ def test_automatic_choice(values, name, why):
 @pytest.mark.parametrize(
     ("family", "X", "message"),
     [
-        (
-            "multinomial",
-            [[1.0, -2.0]] * 9,
-            "family 'multinomial' needs counts, none of them negative, got -2. Use family 'gaussian'",
-        ),
+        ("multinomial", [[1.0, -2.0]] * 9, "family 'multinomial' needs counts, none of them negative, got -2. Use"),
         ("multinomial", [[0.0, 0.0]] * 9, "is all zeros, of which family 'multinomial'"),
         ("poisson", [[1.0, -2.0]] * 9, "family 'poisson' needs counts, none of them negative, got -2"),
         ("bernoulli", [[1.0, 2.0]] * 9, "'bernoulli' needs zeros and ones, got 2. Use 'multinomial' or 'poisson'"),
@@ -362,7 +358,7 @@ def test_constant_column_far_from_zero_is_no_evidence(name, dtype):
         (VonMisesFisher(), {"directions": np.ones((2, 3))}, "'directions' must be of length 1"),
         (
             VonMisesFisher(),
-            {"directions": np.eye(3)[:2], "concentrations": np.array([-1.0, 1])},
+            {"directions": np.eye(2), "concentrations": -np.ones(2)},
             "'concentrations' must be 0 or more",
         ),
     ],

@@ -26,7 +26,6 @@ every_family = pytest.mark.parametrize("name", FAMILIES)
 
 
 def make_problem(name, d):
-    """Rows that a family can explain, and responsibilities."""
     rng = np.random.default_rng(0)
     return CASES[name].make_rows(rng, N, d), rng.dirichlet(np.ones(K), N)
 
@@ -96,15 +95,6 @@ def test_directions_below_the_floor_are_raised_on_the_device(family):
     assert (fetched.arrays, fetched.numbers) == NOTHING
     assert_close(params["covariances"], expected["covariances"], 1e-10)
     assert_close(log_prob, densities, 1e-8)
-
-
-@every_family
-def test_empty_cluster_on_the_device(name):
-    X, R = make_problem(name, 7)
-    R[:, 1] = 0
-    expected, results = (run_round(FAMILIES[name](), kind(X), kind(R)) for kind in (np.asarray, put_on_device))
-    for key, value in expected[1].items():
-        assert_close(results[1][key], value, 1e-10)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ PAGE = Path(__file__).parents[2] / "docs" / "add-a-family.md"
 
 @pytest.fixture(scope="module")
 def page():
-    """The names that the code of the page defines."""
     names = {"__name__": "add_a_family"}
     for code in re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL):
         exec(code, names)
@@ -24,12 +23,6 @@ def page():
 def fit(page, waits, **options):
     model = cs.CoEM(3, families={"waits": page["Exponential"](), "words": "multinomial"}, random_state=0, **options)
     return model.fit({"waits": waits, "words": page["words"]})
-
-
-def test_sparse_view_is_refused_with_its_name_and_a_remedy(page):
-    message = r"view 'waits': family 'Exponential' needs dense rows, got a sparse matrix \(300, 2\). Use a family that"
-    with pytest.raises(ValueError, match=message):
-        fit(page, sp.csr_array(page["waits"]))
 
 
 def test_sparse_support_can_be_declared(page):
@@ -53,9 +46,7 @@ def test_log_prob_of_the_wrong_shape_is_refused(page):
         def log_prob(self, X, params):
             return super().log_prob(X, params).T
 
-    message = (
-        r"family 'Transposed': log_prob returned shape \(3, 300\), but must return \(rows, clusters\), here \(300, 3\)"
-    )
+    message = r"family 'Transposed': log_prob returned shape \(3, 300\), but must return \(rows, clusters\), here"
     with pytest.raises(ValueError, match=message):
         cs.CoEM(3, families=Transposed(), random_state=0).fit({"waits": page["waits"]})
 

@@ -29,7 +29,6 @@ convex_mixture, cross_fitted = BUILDERS["convex"], BUILDERS["consilience"]
 
 
 def get_centers(model):
-    """Return the centers, or means, of each view."""
     if hasattr(model, "cluster_centers_"):
         return model.cluster_centers_
     return {name: params["means"] for name, params in model.params_.items()}
@@ -46,7 +45,6 @@ def compute_total_score(model, X):
 
 
 def compute_costs(model):
-    """Return the cost of each round."""
     history = model.history_
     if "cost" in history:
         return history["cost"]

@@ -57,6 +57,7 @@ def make_one_view(kind):
 LINKS = cs.Constraints([(0, 1), (2, 3)], [(0, 2), (4, 5)])
 SEEDED = {"random_state": 0}
 QUICK = {"random_state": 0, "n_init": 2}
+REFINED = {"refine": "kernel-kmeans"}
 PREDICTORS = ("components", "graph", "neighbors")
 REFINABLE = {"squared-euclidean", "cosine", "mahalanobis"}  # divergences that kernel k-means can refine
 DENSE_ONLY = {"gaussian-full", "gaussian-tied", "mahalanobis", "itakura-saito"}
@@ -107,40 +108,28 @@ for divergence in divergences.DIVERGENCES:
         data = take_turns(make_fraction_views if divergence == "bernoulli" else make_views, divergence in DENSE_ONLY)
         MODES[f"convex {divergence}"] = data, cs.ConvexMixture(3, divergence=divergence)
         if divergence in REFINABLE:
-            refined = cs.ConvexMixture(3, divergence=divergence, refine="kernel-kmeans")
-            MODES[f"convex refined {divergence}"] = data, refined
-dense = partial(make_views, "dense")
+            MODES[f"convex refined {divergence}"] = data, cs.ConvexMixture(3, divergence=divergence, **REFINED)
+dense, similarities = partial(make_views, "dense"), partial(make_similarities, sparse=True)
+neighbors, full = affinities.NearestNeighbors(8, approximate=True), cs.MPCKMeans(metric="full", n_init=2)
 MODES |= {
     "co-em categorical": (make_categories, cs.CoEM(3, families="categorical", **QUICK)),
     "co-em objects": (dense, cs.CoEM(3, families=[cs.families.Gaussian(), "gaussian-full", "gaussian"], **QUICK)),
     "co-em annealed": (dense, cs.CoEM(3, anneal=[0.5, 0.2], priors="view", assignment="average", **QUICK)),
     "constrained metric": (dense, cs.MultiViewConstrainedKMeans(3, base="mpck")),
     "cross-fitted precomputed": (make_similarities, cs.Consilience(3, affinity="precomputed", n_init=1, **SEEDED)),
-    "cross-fitted precomputed sparse": (
-        partial(make_similarities, sparse=True),
-        cs.Consilience(3, affinity="precomputed", n_init=1, **SEEDED),
-    ),
+    "cross-fitted precomputed sparse": (similarities, cs.Consilience(3, affinity="precomputed", n_init=1, **SEEDED)),
     "cross-fitted constraints": (dense, cs.Consilience(3, **SEEDED)),
     "spectral precomputed": (make_similarities, cs.CoTrainedSpectral(3, affinity="precomputed", **QUICK)),
-    "spectral precomputed sparse": (
-        partial(make_similarities, sparse=True),
-        cs.CoTrainedSpectral(3, affinity="precomputed", **QUICK),
-    ),
+    "spectral precomputed sparse": (similarities, cs.CoTrainedSpectral(3, affinity="precomputed", **QUICK)),
     "spectral local": (dense, cs.CoTrainedSpectral(3, affinity="gaussian", bandwidth="local", **QUICK)),
-    "spectral approximate": (
-        dense,
-        cs.CoTrainedSpectral(3, affinity=affinities.NearestNeighbors(8, approximate=True), **QUICK),
-    ),
+    "spectral approximate": (dense, cs.CoTrainedSpectral(3, affinity=neighbors, **QUICK)),
     "spectral one view": (dense, cs.CoTrainedSpectral(3, embedding="view1", **QUICK)),
     "spectral compact": (dense, cs.CoTrainedSpectral(3, n_iter="compactness", **QUICK)),
     "spectral rotated": (dense, cs.CoTrainedSpectral(3, assign_labels="cluster-qr", **QUICK)),
     "convex precomputed": (make_distances, cs.ConvexMixture(3, divergence="precomputed")),
-    "convex refined precomputed": (
-        make_distances,
-        cs.ConvexMixture(3, divergence="precomputed", refine="kernel-kmeans"),
-    ),
+    "convex refined precomputed": (make_distances, cs.ConvexMixture(3, divergence="precomputed", **REFINED)),
     "convex kernel": (make_inner_products, cs.ConvexMixture(3, divergence="kernel")),
-    "convex refined kernel": (make_inner_products, cs.ConvexMixture(3, divergence="kernel", refine="kernel-kmeans")),
+    "convex refined kernel": (make_inner_products, cs.ConvexMixture(3, divergence="kernel", **REFINED)),
     "convex em": (dense, cs.ConvexMixture(3, solver="em", inner_tol=1e-3)),
     "convex auto": (dense, cs.ConvexMixture(beta="auto")),
     "pck-means": (partial(make_one_view, "sparse"), cs.PCKMeans(3, **SEEDED)),
@@ -148,10 +137,7 @@ MODES |= {
     "mpck-means full": (partial(make_one_view, "dense"), cs.MPCKMeans(3, metric="full", **SEEDED)),
     "cop-means": (partial(make_one_view, "dense"), cs.COPKMeans(3, **SEEDED)),
     "constrained cop": (dense, cs.MultiViewConstrainedKMeans(3, base="cop", **SEEDED)),
-    "constrained estimator": (
-        dense,
-        cs.MultiViewConstrainedKMeans(3, base=cs.MPCKMeans(metric="full", n_init=2), **SEEDED),
-    ),
+    "constrained estimator": (dense, cs.MultiViewConstrainedKMeans(3, base=full, **SEEDED)),
     "features": (partial(make_one_view, "sparse"), cs.SpectralFeatures(3, **SEEDED)),
     "columns": (
         lambda: make_views("dense")["view1"],
@@ -161,7 +147,6 @@ MODES |= {
 
 
 def fit_mode(mode):
-    """Return a fitted model, and new data."""
     data, model = MODES[mode]
     X = data()
     constrained = mode.startswith(("pck", "mpck", "cop", "constrained")) or mode.endswith("constraints")

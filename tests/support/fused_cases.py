@@ -141,7 +141,6 @@ def check_blend_target(
 
 
 def check_triton() -> None:
-    """Compare the kernels of Triton."""
     import torch
 
     from consilience.arrays import triton_kernels

@@ -154,19 +154,16 @@ def mpck_sweep(X, labels, centers, metrics, must, cannot, order):
 
 
 def members_of(labels, h):
-    """Return the rows of cluster h."""
     rows = [i for i, label in enumerate(labels) if label == h]
     assert rows, "a cluster has no rows: this literal version has no answer to that"
     return rows
 
 
 def means(X, labels, k):
-    """Return the centers, (k, d)."""
     return np.array([sum(X[i] for i in rows) / len(rows) for rows in (members_of(labels, h) for h in range(k))])
 
 
 def outer(x, y):
-    """Return (x - y)(x - y)'."""
     return np.outer(x - y, x - y)
 
 

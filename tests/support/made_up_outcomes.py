@@ -40,7 +40,6 @@ def study(
 
 
 def outcome(paper, declared, scores, missing=None):
-    """Return the outcome of a study whose work returns `scores(panel, run)`."""
     units = [
         Unit(paper.name, declared.name, settings, run) for settings in declared.settings for run in range(declared.runs)
     ]

@@ -33,7 +33,6 @@ def write_things(path, ids=IDS, texts=WORDS, columns=("a0", "a1", "b0", "b1", "w
 
 
 def cluster_things(path, columns=("a0", "a1", "b0", "b1", "words"), assess=True, **options):
-    """Cluster the items of `write_things`."""
     views = {"first": columns[:2], "second": columns[2:4], "words": columns[4:]}
     data = {name: f"{path}:{','.join(names)}" for name, names in views.items()}
     return cs.cluster(data, 4, id_column="id", labels="class", assess=assess, **options)

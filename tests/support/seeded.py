@@ -27,7 +27,6 @@ every_seeded = pytest.mark.parametrize("make", SEEDED)
 
 
 def make_blobs(missing=0.0, n=200, separation=3, seed=0):
-    """Return three views and the classes of their entities."""
     return make_gaussian_views(
         n, n_clusters=N_CLUSTERS, n_features=(4, 6, 3), separation=separation, missing=missing, random_state=seed
     )

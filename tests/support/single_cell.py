@@ -4,7 +4,6 @@ import warnings
 
 
 def write_cells(data, path):
-    """Write a file, and return its path."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         data.write(path)

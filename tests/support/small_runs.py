@@ -38,12 +38,10 @@ def make_items(ids=IDS, n_missing=6):
 
 
 def list_views(path):
-    """Return the views of a file of items."""
     return {"size": f"{path}:length,width,height", "color": f"{path}:red,green,blue", "text": f"{path}:text"}
 
 
 def cluster_items(path, n_clusters=3, *, items=None, **options):
-    """Write items to a file and cluster them."""
     items = make_items() if items is None else items
     items.to_csv(path, index=False)
     options = {"labels": "kind", "id_column": "id" if "id" in items else None, **options}
@@ -88,7 +86,6 @@ def decide(workbench, action, rows=(), **values):
 
 
 def find_decision(workbench, number):
-    """Return what the page shows of a decision."""
     return next(entry for entry in workbench.describe_state()["decisions"] if entry["number"] == number)
 
 

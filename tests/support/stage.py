@@ -26,7 +26,6 @@ class CommandResult(NamedTuple):
 
     @property
     def error_line(self):
-        """The last line of standard error, which is the message."""
         return self.err.strip().splitlines()[-1] if self.err.strip() else ""
 
 
@@ -42,7 +41,6 @@ def run_command(*arguments, top=None):
 
 
 def run_successfully(*arguments, top=None):
-    """Run a command that must succeed."""
     ran = run_command(*arguments, top=top)
     assert ran.code == 0, ran.err
     return ran

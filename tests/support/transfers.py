@@ -26,7 +26,6 @@ class DeviceTransfers:
 
 
 def put_on_device(values):
-    """Copy a numpy array to the simulated device."""
     return array_api_strict.asarray(np.ascontiguousarray(values), device=DEVICE)
 
 

@@ -14,32 +14,16 @@ import literal_constrained as literal
 from consilience import Constraints
 from consilience.datasets import make_four_quadrants, make_gaussian_views
 from consilience.methods.constrained.base_clusterer import select_feasible
-from consilience.methods.constrained.cluster_metrics import ClusterMetric
-from consilience.methods.constrained.propagate import estimate_shapes
 from consilience.persist import check_savable, load, save, save_as
-
-
-def make_quadrants(seed=0, n=20, n_samples=200, mapped=0.5):
-    views, y = make_four_quadrants(n_samples, mapped=mapped, random_state=seed)
-    constraints = {}
-    for v, name in enumerate(views.names):
-        rows = views.present[:, v].nonzero()[0]
-        constraints[name] = Constraints.sample(y[rows], n, random_state=seed).renumbered(rows)
-    return views, y, constraints
+from quadrants import count_violations, make_quadrants, sample_constraints
 
 
 def fit_model(base, n=20, n_samples=200, **options):
-    views, y, constraints = make_quadrants(0, n, n_samples)
+    views, y, constraints = make_quadrants(n=n, n_samples=n_samples)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         model = cs.MultiViewConstrainedKMeans(2, base=base, random_state=0, **options)
         return model.fit(views, constraints=constraints), views, y, constraints
-
-
-def count_violations(labels, constraints):
-    parted = labels[constraints.must_link[:, 0]] != labels[constraints.must_link[:, 1]]
-    joined = labels[constraints.cannot_link[:, 0]] == labels[constraints.cannot_link[:, 1]]
-    return int(parted.sum() + joined.sum())
 
 
 class SeededKMeans(BaseEstimator):
@@ -72,9 +56,6 @@ class Predictor(SeededKMeans):
 
     def predict(self, X):
         return np.ones(X.shape[0], int)
-
-
-# --- what a base may be
 
 
 BASES = {
@@ -115,16 +96,6 @@ def test_number_of_clusters_and_seed_are_set_in_copies_of_base():
     assert len(seeds) == 1, "draws are the same in every view"
     assert seeds != {None}
     assert fit_model("pck")[0].estimators_ == {}
-
-
-def test_options_of_base_matter_and_can_be_searched():
-    short, long = (fit_model(cs.PCKMeans(max_iter=n), n=6)[0] for n in (1, 300))
-    assert short.cost_ != long.cost_
-    model = cs.MultiViewConstrainedKMeans(2, base=cs.PCKMeans()).set_params(base__max_iter=1, random_state=0)
-    views, _, constraints = make_quadrants(n=6)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        assert model.fit(views, constraints=constraints).cost_ == short.cost_
 
 
 def test_estimator_equals_its_name_for_one_view():
@@ -224,17 +195,11 @@ def test_automatic_threshold_with_estimator():
     assert set(model.thresholds_) == {"a", "b"}
 
 
-# --- hard constraints
-
-
 @pytest.mark.parametrize("k", [2, 4])
 def test_cop_satisfies_constraints_of_each_view(k):
     """The views overlap, so that received constraints contradict those of the view and each other."""
     views, y = make_gaussian_views(100, n_clusters=k, n_features=(2, 3), separation=3, missing=0.3, random_state=1)
-    constraints = {}
-    for v, name in enumerate(views.names):
-        rows = views.present[:, v].nonzero()[0]
-        constraints[name] = Constraints.sample(y[rows], 16, random_state=v).renumbered(rows)
+    constraints = sample_constraints(views, y, 16)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         model = cs.MultiViewConstrainedKMeans(k, base="cop", max_iter=2, random_state=0)
@@ -268,9 +233,7 @@ def test_contradictions_between_views_are_refused_by_cop():
     first, other = views.present.all(axis=1).nonzero()[0][:2].tolist()
     constraints = {"a": Constraints([(first, other)]), "b": Constraints(cannot_link=[(first, other)])}
     message = (
-        rf"view 'b': COPKMeans satisfies all constraints, but cannot satisfy those of this view and those that follow "
-        rf"from other views, such as the cannot-links \({first}, {other}\). Check them, increase n_clusters, or use "
-        r"base='pck'"
+        rf"view 'b': COPKMeans satisfies all constraints, .* such as the cannot-links \({first}, {other}\)\. Check"
     )
     with pytest.raises(cs.InfeasibleConstraintsError, match=message):
         cs.MultiViewConstrainedKMeans(2, base="cop").fit(views, constraints=constraints)
@@ -306,22 +269,6 @@ def test_bases_that_raise_infeasible_get_fewer_constraints():
         fit_model(Picky(), n=60, view_order="given")
 
 
-# --- gamma and shared_metric
-
-
-def test_gamma_is_added_to_variances():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((30, 2)) * [1, 0.01]
-    labels = np.arange(30) % 2
-    centers = literal.means(X, labels, 2)
-    unit = X.var(axis=0).mean()
-    for gamma in (1e-6, 0.1):
-        shapes = estimate_shapes(X, labels, centers, ClusterMetric.first(2, 2), gamma)
-        expected = literal.covariances(X, labels, centers, gamma * unit)
-        for whitener, covariance in zip(shapes.whiteners, expected, strict=True):
-            np.testing.assert_allclose(np.linalg.inv(whitener @ whitener.T), covariance, rtol=1e-9)
-
-
 def test_gamma_reaches_propagation():
     """In narrow clusters a larger gamma lets constraints reach farther."""
     views, _, constraints = make_quadrants()
@@ -334,19 +281,6 @@ def test_gamma_reaches_propagation():
     assert plain.propagated_ == default.propagated_
     n_small, n_large = (sum(links.size for links in m.propagated_.values()) for m in (small, large))
     assert n_large > n_small
-
-
-# --- saving
-
-
-def test_bases_are_saved(tmp_path):
-    for base in ("cop", cs.MPCKMeans(metric="full", n_init=2)):
-        model, views, _, _ = fit_model(base)
-        check_savable(clone(model))
-        save(model, tmp_path / "model.zip", overwrite=True)
-        back = load(tmp_path / "model.zip")
-        assert np.array_equal(back.predict(views), model.predict(views))
-        assert back.get_params().keys() == model.get_params().keys()
 
 
 def test_declared_base_of_user_is_saved(tmp_path):
@@ -367,9 +301,6 @@ def test_models_of_earlier_files_get_new_options():
 
     upgrade = SAVED_CLASSES.by_name["constrained-k-means"].upgrade
     assert upgrade({"n_clusters": 2}, 1) == {"n_clusters": 2, "gamma": 1e-6, "shared_metric": False}
-
-
-# --- bad input
 
 
 class Unlabeled(BaseEstimator):
@@ -394,38 +325,17 @@ WRONG_LABELS = "labels_ of view '[ab]' must be 100 whole numbers from 0 to 1, go
 PARAMETER = "The 'base' parameter of MultiViewConstrainedKMeans must be .*"
 BAD_BASES = {
     "a class": (cs.MPCKMeans, TypeError, r"base=MPCKMeans is a class: give an object, MPCKMeans\(\)"),
-    "no constraints": (
-        KMeans(2),
-        TypeError,
-        r"base=KMeans clusters without constraints: its fit must take `constraints`, fit\(X, constraints="
-        r"Constraints\(...\)\), as that of PCKMeans",
-    ),
+    "no constraints": (KMeans(2), TypeError, "base=KMeans clusters without constraints: its fit must take"),
     "an unknown name": ("kop", ValueError, f"{PARAMETER}'cop'.* Got 'kop'"),
     "no fit": (object(), ValueError, f"{PARAMETER} implementing 'fit'"),
-    "no labels": (
-        Unlabeled(),
-        TypeError,
-        "base Unlabeled has no labels_ after fit: it must store the cluster of each row there",
-    ),
+    "no labels": (Unlabeled(), TypeError, "base Unlabeled has no labels_ after fit: it must store the cluster of each"),
     "too few labels": (with_attributes(labels_=[0, 1]), ValueError, rf"base Odd: {WRONG_LABELS}shape \(2,\)"),
     "noise": (with_attributes(labels_=lambda X: np.full(len(X), -1)), ValueError, f"{WRONG_LABELS}values from -1"),
     "clusters": (with_attributes(labels_=lambda X: np.arange(len(X))), ValueError, f"{WRONG_LABELS}values .* to 99"),
     "fractions": (with_attributes(labels_=lambda X: np.full(len(X), 0.5)), ValueError, f"{WRONG_LABELS}values .* 0.5"),
-    "other centers": (
-        with_attributes(cluster_centers_=np.zeros((3, 2))),
-        ValueError,
-        r"base Odd: cluster_centers_ of view 'a' must have shape \(2, 2\), got \(3, 2\)",
-    ),
-    "other metrics": (
-        with_attributes(metrics_=np.zeros(2)),
-        ValueError,
-        r"base Odd: metrics_ of view 'a' must have shape \(2, 2\) or \(2, 2, 2\), got \(2,\)",
-    ),
-    "an error of the base": (
-        cs.PCKMeans(init=np.zeros((3, 2))),
-        ValueError,
-        r"view 'a' cannot be clustered by the base PCKMeans: init for view 'X' has shape \(3, 2\)",
-    ),
+    "other centers": (with_attributes(cluster_centers_=np.zeros((3, 2))), ValueError, r"must have .*, got \(3, 2\)"),
+    "other metrics": (with_attributes(metrics_=np.zeros(2)), ValueError, r"metrics_ of view .* got \(2,\)"),
+    "an error of the base": (cs.PCKMeans(init=np.zeros((3, 2))), ValueError, "by the base PCKMeans: init for view 'X'"),
 }
 
 
@@ -448,23 +358,11 @@ def test_refuses_predictions_of_base():
 
 
 UNUSED_OPTIONS = {
-    "metric": (
-        {"metric": "full"},
-        "metric='full' is not used with base='pck', only with base='mpck': use base='mpck', or leave it out",
-    ),
+    "metric": ({"metric": "full"}, "metric='full' is not used with base='pck', only with base='mpck': use"),
     "shared metric": ({"base": "cop", "shared_metric": True}, "shared_metric=True is not used with base='cop', only"),
-    "metric of estimator": (
-        {"base": cs.MPCKMeans(), "metric": "full"},
-        "metric='full' is not used with base=MPCKMeans, only with base='mpck': set it there, or leave it out",
-    ),
-    "init of estimator": (
-        {"base": cs.MPCKMeans(), "init": "largest"},
-        "init is not used with base=MPCKMeans, which has its own start: set it there",
-    ),
-    "gamma": (
-        {"transfer": "direct", "gamma": 0.1},
-        "gamma=0.1 is not used with transfer='direct', only with transfer='propagate': leave it out",
-    ),
+    "metric of estimator": ({"base": cs.MPCKMeans(), "metric": "full"}, "base=MPCKMeans, only with base='mpck': set"),
+    "init of estimator": ({"base": cs.MPCKMeans(), "init": "largest"}, "init is not used with base=MPCKMeans, which"),
+    "gamma": ({"transfer": "direct", "gamma": 0.1}, "gamma=0.1 is not used with transfer='direct', only with"),
 }
 
 

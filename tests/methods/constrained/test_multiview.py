@@ -10,30 +10,15 @@ from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 import consilience as cs
 from consilience.datasets import make_four_quadrants, make_gaussian_views
 from consilience.methods.constrained.co_constrained import CANDIDATES, ViewClusterer
 from consilience.methods.constrained.propagate import TRANSFERS, Transfer
+from quadrants import make_quadrants, sample_constraints
 
 BASES = {"pck": {}, "mpck": {"base": "mpck"}, "mpck full": {"base": "mpck", "metric": "full"}}
 every_base = pytest.mark.parametrize("base", BASES)
-
-
-def sample_constraints(views, y, n=20, seed=0):
-    """Sample constraints in each view between entities that have it."""
-    constraints = {}
-    for v, name in enumerate(views.names):
-        rows = views.present[:, v].nonzero()[0]
-        constraints[name] = cs.Constraints.sample(y[rows], n, random_state=seed).renumbered(rows)
-    return constraints
-
-
-def quadrants(seed=0, n=20, mapped=0.5, n_samples=200):
-    views, y = make_four_quadrants(n_samples, mapped=mapped, random_state=seed)
-    return views, y, sample_constraints(views, y, n, seed)
 
 
 def fit_model(views, constraints=None, n_clusters=2, **options):
@@ -47,21 +32,8 @@ def fit_without_warnings(views, constraints=None, n_clusters=2, **options):
         return fit_model(views, constraints, n_clusters, **options)
 
 
-def mean_view_f(y, model):
-    """Return the pairwise F averaged over views, as in the paper."""
-    return np.mean(
-        [cs.metrics.pairwise_scores(y[labels >= 0], labels[labels >= 0]).f for labels in model.view_labels_.values()]
-    )
-
-
 def same_partition(labels, others):
     return adjusted_rand_score(labels, others) == 1.0
-
-
-def constraints_by_row(constraints, views, name):
-    """Convert constraints to rows of the view's block."""
-    row = views.rows[:, views.names.index(name)]
-    return cs.Constraints.from_table(constraints.renumbered(row).table(), by="row")
 
 
 def assert_same_model(model, other):
@@ -77,12 +49,9 @@ def assert_same_model(model, other):
     assert model.thresholds_ == other.thresholds_
 
 
-# attributes
-
-
 @every_base
 def test_attributes(base):
-    views, _, constraints = quadrants()
+    views, _, constraints = make_quadrants()
     model = fit_model(views, constraints, **BASES[base])
     n = len(views)
     assert model.labels_.shape == (n,)
@@ -108,27 +77,8 @@ def test_attributes(base):
     assert history["propagated"][-1] == sum(links.size for links in model.propagated_.values())
 
 
-def test_cost_and_violations_follow_from_constraints():
-    views, _, constraints = quadrants(3)
-    model = fit_model(views, constraints)
-    J, n_violations = 0.0, 0
-    for name, X in views.items():
-        labels, centers, links = model.view_labels_[name], model.cluster_centers_[name], model.constraints_[name]
-        present = labels >= 0
-        J += np.sum((X[present] - centers[labels[present]]) ** 2)
-        for pairs, weights, together in (
-            (links.must_link, links.must_weights, True),
-            (links.cannot_link, links.cannot_weights, False),
-        ):
-            wrong = (labels[pairs[:, 0]] == labels[pairs[:, 1]]) != together
-            J += weights[wrong].sum()
-            n_violations += wrong.sum()
-    assert model.cost_ == pytest.approx(J)
-    assert model.n_violations_ == n_violations
-
-
 def test_constraints_include_closure_and_received():
-    views, _, constraints = quadrants()
+    views, _, constraints = make_quadrants()
     model = fit_model(views, constraints)
     for name, other in (("a", "b"), ("b", "a")):
         links = model.constraints_[name]
@@ -154,34 +104,24 @@ def test_labels_are_majority_of_views():
     assert np.array_equal(model.labels_[tied], costs.argmin(axis=1)[tied])
 
 
-# equivalent forms of constraints
-
-
 def test_common_constraints_apply_in_every_view():
-    views, y, _ = quadrants()
+    views, y, _ = make_quadrants()
     both = views.present.all(axis=1).nonzero()[0]
     common = cs.Constraints.sample(y[both], 20, random_state=0).renumbered(both)
     assert_same_model(fit_model(views, common), fit_model(views, {"a": common, "b": common}))
 
 
 def test_by_row_after_align():
-    views, _, constraints = quadrants()
-    rows = {name: constraints_by_row(links, views, name) for name, links in constraints.items()}
+    views, _, constraints = make_quadrants()
+    rows = {
+        name: cs.Constraints.from_table(constraints[name].renumbered(row).table(), by="row")
+        for name, row in zip(views.names, views.rows.T, strict=True)
+    }
     assert rows["b"].must_link.max() < 100
     assert_same_model(fit_model(views, rows), fit_model(views, constraints))
     order = np.random.default_rng(0).permutation(len(views))
     turned = fit_model(views[order], rows, order="index")
     assert same_partition(turned.labels_, fit_model(views, constraints, order="index").labels_[order])
-
-
-def test_missing_view_means_no_constraints():
-    views, _, constraints = quadrants()
-    only = fit_model(views, {"a": constraints["a"]})
-    assert_same_model(only, fit_model(views, {"a": constraints["a"], "b": None}))
-    assert_same_model(only, fit_model(views, {"a": constraints["a"], "b": cs.Constraints()}))
-
-
-# comparison with simpler estimators
 
 
 def draw_centers(views, seed=0, k=2):
@@ -194,10 +134,10 @@ def draw_centers(views, seed=0, k=2):
 
 @pytest.mark.parametrize("base", ["pck", "mpck"])
 def test_no_transfer_equals_single_view_estimators(base):
-    views, _, constraints = quadrants(2)
+    views, _, constraints = make_quadrants(2)
     centers = draw_centers(views)
     model = fit_model(views, constraints, init=centers, order="index", transfer="none", base=base)
-    total = 0.0
+    total, n_violations = 0.0, 0
     for v, (name, X) in enumerate(views.items()):
         present = views.present[:, v]
         place = np.cumsum(present) - 1
@@ -210,24 +150,10 @@ def test_no_transfer_equals_single_view_estimators(base):
         assert model.propagated_[name].size == 0
         assert model.constraints_[name] == constraints[name].closure()
         total += single.cost_
+        n_violations += single.n_violations_
     assert model.cost_ == pytest.approx(total)
+    assert model.n_violations_ == n_violations
     assert model.n_iter_ == 2
-
-
-def test_direct_transfers_only_constraints_between_mapped_entities():
-    views, y, _ = quadrants()
-    both = views.present.all(axis=1)
-    outside = {
-        name: cs.Constraints.sample(y[rows], 10, random_state=0).renumbered(rows)
-        for v, name in enumerate(views.names)
-        for rows in [np.flatnonzero(views.present[:, v] & ~both)]
-    }
-    centers = draw_centers(views)
-    direct, other = (
-        fit_model(views, outside, init=centers, order="index", transfer=transfer) for transfer in ("direct", "none")
-    )
-    assert_same_model(direct, other)
-    assert not any(links.size for links in direct.propagated_.values())
 
 
 def test_propagation_helps_on_quadrants():
@@ -235,10 +161,11 @@ def test_propagation_helps_on_quadrants():
     scores = {"propagate": [], "direct": []}
     precision = []
     for seed in range(6):
-        views, y, constraints = quadrants(seed)
+        views, y, constraints = make_quadrants(seed)
         for transfer, values in scores.items():
             model = fit_without_warnings(views, constraints, init="largest", transfer=transfer)
-            values.append(mean_view_f(y, model))
+            labels = [(y[labels >= 0], labels[labels >= 0]) for labels in model.view_labels_.values()]
+            values.append(np.mean([cs.metrics.pairwise_scores(*both).f for both in labels]))
             if transfer == "propagate":
                 precision += [model.propagated_[name].precision(y) for name in views.names]
     propagated, direct = (np.mean(values) for values in scores.values())
@@ -272,9 +199,6 @@ def test_three_views():
     assert np.isin(model.propagated_["a"].must_link, np.flatnonzero(views.present.sum(axis=1) > 1)).all()
 
 
-# invariance
-
-
 def three_views(separation, seed=0, missing=0.3):
     views, y = make_gaussian_views(
         80, n_clusters=4, n_features=(4, 5, 3), separation=separation, missing=missing, random_state=seed
@@ -299,32 +223,31 @@ def assert_same_clusters(model, other, order=None):
 
 
 @pytest.mark.parametrize(
-    ("base", "n_constraints", "separation"),
-    [("pck", 0, 10), ("pck", 6, 3), ("mpck", 24, 10), ("mpck", 0, 3), ("mpck full", 6, 10), ("mpck full", 24, 3)],
+    ("options", "n_constraints", "separation"),
+    [
+        ({}, 0, 10),
+        ({}, 6, 3),
+        (BASES["mpck"], 24, 10),
+        (BASES["mpck"], 0, 3),
+        (BASES["mpck full"], 6, 10),
+        (BASES["mpck full"], 24, 3),
+        ({"transfer": "direct"}, 10, 5),
+        ({"transfer": "membership"}, 10, 5),
+        ({"transfer": "none"}, 10, 5),
+    ],
 )
-def test_orders_of_views_and_rows_do_not_matter(base, n_constraints, separation):
+def test_orders_of_views_and_rows_do_not_matter(options, n_constraints, separation):
     views, y = three_views(separation)
     constraints = sample_constraints(views, y, n_constraints) if n_constraints else {}
-    model = fit_without_warnings(views, constraints, 4, max_iter=4, **BASES[base])
+    model = fit_without_warnings(views, constraints, 4, max_iter=4, **options)
     names = ["view2", "view0", "view1"]
-    other = fit_without_warnings(views[names], constraints, 4, max_iter=4, **BASES[base])
+    other = fit_without_warnings(views[names], constraints, 4, max_iter=4, **options)
     assert list(other.view_labels_) == list(other.propagated_) == list(other.cluster_centers_) == names
     assert list(other.history_)[2:5] == [f"objective_{name}" for name in names]
     assert_same_clusters(model, other)
     order = np.random.default_rng(0).permutation(len(y))
     turned = permute_rows(views, constraints, order)
-    assert_same_clusters(model, fit_without_warnings(*turned, 4, max_iter=4, **BASES[base]), order)
-
-
-@pytest.mark.parametrize("transfer", ["direct", "membership", "none"])
-def test_orders_do_not_matter_for_any_transfer(transfer):
-    views, y = three_views(5, missing=0.5)
-    constraints = sample_constraints(views, y, 10)
-    model = fit_without_warnings(views, constraints, 4, transfer=transfer)
-    order = np.random.default_rng(0).permutation(len(y))
-    turned, links = permute_rows(views, constraints, order)
-    reordered = turned[["view1", "view2", "view0"]]
-    assert_same_clusters(model, fit_without_warnings(reordered, links, 4, transfer=transfer), order)
+    assert_same_clusters(model, fit_without_warnings(*turned, 4, max_iter=4, **options), order)
 
 
 def test_row_order_does_not_matter_with_equal_rows():
@@ -349,7 +272,6 @@ def test_row_order_does_not_matter_with_sparse_rows():
 
 
 def list_clustered_views(monkeypatch, views, constraints, **options):
-    """Return the names of the views in the order in which they were clustered."""
     names, cluster = [], ViewClusterer.cluster
 
     def record(self, name, *args):
@@ -363,7 +285,7 @@ def list_clustered_views(monkeypatch, views, constraints, **options):
 
 
 def test_view_order(monkeypatch):
-    views, _, constraints = quadrants(mapped=1.0)
+    views, _, constraints = make_quadrants(mapped=1.0)
     blurred = np.random.default_rng(0).standard_normal(views["a"].shape)
     views = cs.Views({"a": views["a"] + blurred, "b": views["b"]})
     for names in (["a", "b"], ["b", "a"]):
@@ -375,7 +297,7 @@ def test_view_order(monkeypatch):
 
 
 def test_values_of_missing_rows_do_not_matter():
-    views, _, constraints = quadrants()
+    views, _, constraints = make_quadrants()
     filled = cs.Views({name: np.nan_to_num(X, nan=99.0) for name, X in views.items()}, present=views.present)
     assert_same_model(fit_model(filled, constraints), fit_model(views, constraints))
 
@@ -395,14 +317,11 @@ def test_array_types(to_kind):
 
 
 def test_result_does_not_depend_on_threads(tune):
-    views, _, constraints = quadrants()
+    views, _, constraints = make_quadrants()
     model = fit_model(views, constraints)
     tune("methods.constrained.propagate", rows=3)
     for n_jobs in (1, 5, -1):
         assert_same_model(model, fit_model(views, constraints, n_jobs=n_jobs))
-
-
-# predict and transform
 
 
 @every_base
@@ -425,7 +344,7 @@ def test_predict_with_different_views_per_entity():
 
 
 def test_transform_returns_standardized_squared_distances():
-    views, _, constraints = quadrants()
+    views, _, constraints = make_quadrants()
     model = fit_model(views, constraints)
     total = np.zeros((len(views), 2))
     for name, X in views.items():
@@ -441,23 +360,8 @@ def test_transform_returns_standardized_squared_distances():
     assert model.predict(new) == model.transform(new).argmin(axis=1)
 
 
-def test_scale_of_view_does_not_matter_for_votes():
-    """If two views disagree, costs are compared in units of each view's variance."""
-    views, _, _ = quadrants(mapped=1.0)
-    constraints = cs.Constraints.sample((views["a"][:, 0] > 0).astype(int), 30, random_state=0)
-    model = fit_model(views, constraints, init="farthest", transfer="none")
-    large = cs.Views({"a": views["a"], "b": 32 * views["b"]})
-    stronger = {"a": constraints, "b": 32.0**2 * constraints}
-    other = fit_model(large, stronger, init="farthest", transfer="none")
-    assert np.array_equal(model.labels_, other.labels_)
-    np.testing.assert_allclose(other.transform(large), model.transform(views))
-
-
-# thresholds
-
-
 def test_threshold_per_view():
-    views, _, constraints = quadrants()
+    views, _, constraints = make_quadrants()
     model = fit_model(views, constraints, threshold={"b": 0.4, "a": 0.8})
     assert model.thresholds_ == {"a": 0.8, "b": 0.4}
     for name, least in model.thresholds_.items():
@@ -468,7 +372,7 @@ def test_threshold_per_view():
 
 def test_automatic_threshold():
     """The choice depends neither on the order of views nor on that of rows."""
-    views, _, constraints = quadrants(n=8, mapped=1.0, n_samples=40)
+    views, _, constraints = make_quadrants(n=8, mapped=1.0, n_samples=40)
     order = np.random.default_rng(0).permutation(len(views))
     turned, links = permute_rows(views, constraints, order)
     model, other = (
@@ -483,13 +387,10 @@ def test_automatic_threshold():
 
 @pytest.mark.parametrize("transfer", ["direct", "membership", "none"])
 def test_threshold_is_not_chosen_without_propagation(transfer):
-    views, _, constraints = quadrants(n_samples=40, n=6, mapped=1.0)
+    views, _, constraints = make_quadrants(n_samples=40, n=6, mapped=1.0)
     for given_links in (constraints, None):
         model = fit_without_warnings(views, given_links, threshold="auto", transfer=transfer, max_iter=5)
         assert model.thresholds_ == {"a": 0.5, "b": 0.5}
-
-
-# errors and warnings
 
 
 def sparse_views(n=40):
@@ -499,15 +400,9 @@ def sparse_views(n=40):
 
 def test_refuses_to_propagate_and_full_metrics_in_sparse_views():
     sparse, _, y = sparse_views()
-    with pytest.raises(
-        ValueError,
-        match=r"view 'a' is sparse \(40, 2\): constraints propagate in dense views of few columns\. Reduce it first, "
-        r"PerView\(SpectralFeatures\(\)\), or use transfer='direct'",
-    ):
+    with pytest.raises(ValueError, match=r"view 'a' is sparse \(40, 2\): constraints propagate in dense views of few"):
         fit_model(sparse, cs.Constraints.sample(y, 10, random_state=0))
-    with pytest.raises(
-        ValueError, match=r"view 'a' is sparse \(40, 2\), and metric='full' needs dense rows: use metric='diagonal'"
-    ):
+    with pytest.raises(ValueError, match=r"view 'a' is sparse \(40, 2\), and metric='full' needs dense rows: use"):
         fit_model(sparse, base="mpck", metric="full", transfer="direct")
 
 
@@ -524,12 +419,8 @@ def test_sparse_views_transfer_without_propagation(transfer, base):
 
 
 def test_refuses_views_without_common_entity():
-    views, _, constraints = quadrants(mapped=0.0)
-    with pytest.raises(
-        ValueError,
-        match=r"no entity has two views, so nothing can be transferred between them: give consilience\.align a "
-        r"mapping, Views with ids in common, or cluster each by itself with transfer='none'",
-    ):
+    views, _, constraints = make_quadrants(mapped=0.0)
+    with pytest.raises(ValueError, match="no entity has two views, so nothing can be transferred between them: give"):
         fit_model(views, constraints)
     alone = fit_model(views, constraints, transfer="none")
     assert set(alone.labels_) == {0, 1}
@@ -537,44 +428,27 @@ def test_refuses_views_without_common_entity():
 
 
 def test_refuses_constraint_in_missing_view():
-    views, _, _ = quadrants()
+    views, _, _ = make_quadrants()
     lacking = int(np.flatnonzero(~views.present[:, 1])[0])
     having = int(np.flatnonzero(views.present[:, 1])[0])
     low, high = sorted((lacking, having))
-    with pytest.raises(
-        ValueError,
-        match=rf"cannot-link \({low}, {high}\) is given in view 'b', which entity {lacking} lacks: give it in a view "
-        r"that both have, or for all views at once, constraints=Constraints\(\.\.\.\); rows of the view's own block "
-        r"are Constraints\(\.\.\., by='row'\)",
-    ):
+    with pytest.raises(ValueError, match=rf"cannot-link \({low}, {high}\) is given in view 'b', which entity"):
         fit_model(views, {"b": cs.Constraints(cannot_link=[(lacking, having)])})
 
 
 BAD_CONSTRAINTS = {
     "none to choose by": (None, ValueError, "threshold='auto' needs at least two constraints within views"),
-    "one to choose by": (
-        {"a": cs.Constraints([(0, 1)])},
-        ValueError,
-        "threshold='auto' needs at least two constraints",
-    ),
+    "one to choose by": ({"a": cs.Constraints([(0, 1)])}, ValueError, "needs at least two constraints"),
     "an unknown view": ({"c": cs.Constraints()}, ValueError, r"constraints name view 'c'; the views are 'a', 'b'"),
     "a list in a view": ({"a": [(0, 1)]}, TypeError, r"constraints of view 'a' must be Constraints\(.*, got list"),
-    "rows of no view": (
-        cs.Constraints([(0, 1)], by="row"),
-        ValueError,
-        r"constraints by row are of one view: give constraints=\{'view': Constraints\(\.\.\.\)\}",
-    ),
-    "a row too far": (
-        {"b": cs.Constraints([(0, 100)], by="row")},
-        ValueError,
-        r"must-link \(0, 100\) names row 100 of view 'b', which no entity has: rows run from 0 to 99",
-    ),
+    "rows of no view": (cs.Constraints([(0, 1)], by="row"), ValueError, "constraints by row are of one view: give"),
+    "a row too far": ({"b": cs.Constraints([(0, 100)], by="row")}, ValueError, r"must-link \(0, 100\) names row 100"),
 }
 
 
 @pytest.mark.parametrize(("constraints", "error", "message"), BAD_CONSTRAINTS.values(), ids=BAD_CONSTRAINTS)
 def test_refuses_constraints(constraints, error, message):
-    views, _, _ = quadrants()
+    views, _, _ = make_quadrants()
     with pytest.raises(error, match=message):
         fit_model(views, constraints, threshold="auto")
 
@@ -584,11 +458,7 @@ def test_refuses_more_clusters_than_entities_in_view():
     views = cs.align(
         {"a": rng.standard_normal((9, 2)), "b": rng.standard_normal((3, 2))}, {("a", "b"): [(0, 0), (1, 1)]}
     )
-    with pytest.raises(
-        ValueError,
-        match=r"view 'b' has 3 entities \(n_samples=3\), fewer than n_clusters=4: ask for fewer clusters, or leave the "
-        r"view out",
-    ):
+    with pytest.raises(ValueError, match=r"view 'b' has 3 entities \(n_samples=3\), fewer than n_clusters=4: ask for"):
         fit_model(views, n_clusters=4)
 
 
@@ -614,13 +484,13 @@ BAD_OPTIONS = [
 
 @pytest.mark.parametrize(("options", "message"), BAD_OPTIONS)
 def test_refuses_options(options, message):
-    views, _, constraints = quadrants(n_samples=40, n=6)
+    views, _, constraints = make_quadrants(n_samples=40, n=6)
     with pytest.raises(ValueError, match=message):
         fit_model(views, constraints, **options)
 
 
 def test_centers_for_some_views():
-    views, _, constraints = quadrants()
+    views, _, constraints = make_quadrants()
     centers = draw_centers(views)
     model, given_both, largest = (
         fit_model(views, constraints, init=init, transfer="none") for init in ({"a": centers["a"]}, centers, "largest")
@@ -632,14 +502,10 @@ def test_centers_for_some_views():
 
 @pytest.mark.parametrize("transfer", ["direct", "propagate"])
 def test_conflict_across_views_counts_only_in_its_view(transfer):
-    views, _, _ = quadrants()
+    views, _, _ = make_quadrants()
     first, other = views.present.all(axis=1).nonzero()[0][:2].tolist()
     constraints = {"a": cs.Constraints([(first, other)]), "b": cs.Constraints(cannot_link=[(first, other)])}
-    with pytest.warns(
-        UserWarning,
-        match=rf"cannot-links contradict must-links \(1 such\), as \({first}, {other}\), which must-links tie "
-        rf"together \({first} = {other}\): each counts with its weight, .* and nothing is inferred from these",
-    ):
+    with pytest.warns(UserWarning, match=rf"cannot-links contradict must-links \(1 such\), as \({first}, {other}\)"):
         model = fit_model(views, constraints, transfer=transfer)
     assert model.constraints_["b"].cannot_link.tolist() == [[first, other]]
     assert [first, other] in model.constraints_["b"].must_link.tolist(), "what was given in the other view holds here"
@@ -648,31 +514,22 @@ def test_conflict_across_views_counts_only_in_its_view(transfer):
 
 
 def test_warns_if_nothing_is_propagated():
-    views, y, _ = quadrants()
+    views, y, _ = make_quadrants()
     alone = np.flatnonzero(~views.present[:, 1])
     constraints = {"a": cs.Constraints.sample(y[alone], 4, random_state=0).renumbered(alone)}
-    with pytest.warns(
-        UserWarning,
-        match=r"no constraint reaches entities with several views, so none is transferred: lower threshold, or reduce "
-        r"the views \(view 'a' has 2 columns\) to a few columns, PerView\(SpectralFeatures\(5\)\)",
-    ):
+    with pytest.warns(UserWarning, match="no constraint reaches entities with several views, so none is transferred"):
         fit_model(views, constraints, threshold=0.9999999)
 
 
 def test_warns_of_empty_clusters():
     X = np.repeat([[0.0], [1.0]], 4, axis=0)
-    message = (
-        r"1 of 3 clusters are empty in view 'a': there may be fewer distinct .*; lower n_clusters, or check the must"
-    )
+    message = "1 of 3 clusters are empty in view 'a': there may be fewer distinct .*; lower n_clusters, or check the"
     with pytest.warns(UserWarning, match=message):
         fit_model({"a": X}, n_clusters=3)
 
 
-# rounds
-
-
 def test_max_iter_and_tol_truncate_rounds():
-    views, _, constraints = quadrants(4)
+    views, _, constraints = make_quadrants(4)
     whole = fit_model(views, constraints)
     assert whole.n_iter_ > 2
     message = r"the views still changed each other after 2 rounds; the round of lowest cost"
@@ -688,7 +545,7 @@ def test_max_iter_and_tol_truncate_rounds():
 
 @pytest.mark.parametrize("turn", [3, 4])
 def test_interrupt_in_second_round_keeps_first(turn, monkeypatch):
-    views, _, constraints = quadrants(4)
+    views, _, constraints = make_quadrants(4)
     first = fit_without_warnings(views, constraints, max_iter=1)
     infer, turns = TRANSFERS["propagate"].infer, []
 
@@ -708,7 +565,7 @@ def test_interrupt_in_second_round_keeps_first(turn, monkeypatch):
 
 
 def test_interrupt_in_first_round_leaves_model_unfitted(monkeypatch):
-    views, _, constraints = quadrants()
+    views, _, constraints = make_quadrants()
 
     def at_once(turn):
         raise KeyboardInterrupt("now")
@@ -720,30 +577,12 @@ def test_interrupt_in_first_round_leaves_model_unfitted(monkeypatch):
     assert not hasattr(model, "labels_")
 
 
-# scikit-learn conventions
-
-
-def test_in_a_pipeline():
-    views, _, constraints = quadrants()
-    scaled = views.map(lambda X: X * [1, 100])
-    pipeline = make_pipeline(
-        cs.PerView(StandardScaler()), cs.MultiViewConstrainedKMeans(2, init="farthest", random_state=0)
-    )
-    pipeline.fit(scaled, multiviewconstrainedkmeans__constraints=constraints)
-    model = fit_model(cs.PerView(StandardScaler()).fit_transform(scaled), constraints, init="farthest")
-    assert_same_model(pipeline[-1], model)
-    assert np.array_equal(pipeline.predict(scaled), model.predict(cs.PerView(StandardScaler()).fit_transform(scaled)))
-
-
 def test_only_verbose_fit_prints(capfd):
-    views, _, constraints = quadrants()
+    views, _, constraints = make_quadrants()
     quiet = fit_model(views, constraints)
     assert capfd.readouterr() == ("", "")
     assert_same_model(fit_model(views, constraints, verbose=True), quiet)
     assert "MultiViewConstrainedKMeans: start 1 of 1, round 1: objective" in capfd.readouterr().err
-
-
-# the quadrants
 
 
 @pytest.mark.parametrize(("n", "mapped", "n_mapped"), [(200, 1.0, 100), (40, 0.0, 0), (80, 0.31, 12)])
@@ -753,28 +592,21 @@ def test_quadrant_sizes(n, mapped, n_mapped):
     assert views.present.sum(axis=0).tolist() == [n // 2, n // 2]
     assert views.present.all(axis=1).sum() == n_mapped
     assert len(views) == len(y) == n - n_mapped
-    for v, name in enumerate(views.names):
+    for v in range(2):
         present = views.present[:, v]
         assert sorted(views.rows[present, v]) == list(range(n // 2)), "every row is there once"
-        assert views[name].shape[1] == 2
         assert (y[present] == 1).sum() == n // 4
 
 
-def test_quadrants_are_split_left_and_right():
+def test_quadrants_are_split_left_and_right_and_mapped_within():
     views, y = make_four_quadrants(800, mapped=0.5, random_state=1)
     for v, (_, X) in enumerate(views.items()):
         present = views.present[:, v]
         assert np.mean((X[present, 0] > 0) == (y[present] == 1)) > 0.99
         for side in (0, 1):
-            upper = X[present & (y == side), 1] > 0
-            assert 0.45 < upper.mean() < 0.55, "above and below say nothing"
-
-
-def test_mapped_quadrant_points_share_quadrant():
-    views, _ = make_four_quadrants(400, mapped=0.5, random_state=0)
+            assert 0.45 < (X[present & (y == side), 1] > 0).mean() < 0.55, "above and below say nothing"
     both = views.present.all(axis=1)
-    a, b = views["a"][both], views["b"][both]
-    quadrant = views.rows[both] // 50
+    a, b, quadrant = views["a"][both], views["b"][both], views.rows[both] // 100
     assert np.array_equal(quadrant[:, 0], quadrant[:, 1])
     apart = np.linalg.norm(a - b, axis=1).mean()
     assert apart < 0.5 * np.linalg.norm(a - b[np.random.default_rng(0).permutation(len(b))], axis=1).mean()
@@ -800,7 +632,7 @@ def test_constant_view_is_harmless():
 @pytest.mark.parametrize("scale", [1e-4, 1e6])
 def test_propagation_does_not_depend_on_units(scale):
     """Collinear columns have a singular covariance; gamma must neither dominate it nor vanish in it."""
-    views, y, constraints = quadrants()
+    views, y, constraints = make_quadrants()
     wide = views.map(lambda block: scale * np.column_stack([block, block.sum(axis=1)]))
     model = cs.MultiViewConstrainedKMeans(2, random_state=0).fit(wide, constraints=constraints)
     assert min(model.propagated_["a"].precision(y)) > 0.95
@@ -815,7 +647,7 @@ def test_cannot_link_within_mapped_row_is_conflict():
 
 
 def test_unsettled_run_keeps_best_of_later_rounds(monkeypatch):
-    views, _, constraints = quadrants()
+    views, _, constraints = make_quadrants()
     real = ViewClusterer.cluster
     calls = iter(range(1000))
 
@@ -824,8 +656,6 @@ def test_unsettled_run_keeps_best_of_later_rounds(monkeypatch):
         return replace(state, cost=state.cost + [0.0, 0.0, 7.0, 7.0, 3.0, 3.0][next(calls) % 6])
 
     monkeypatch.setattr(ViewClusterer, "cluster", restless)
-    with pytest.warns(
-        ConvergenceWarning, match=r"still changed each other after 8 rounds; the round of lowest cost among"
-    ):
+    with pytest.warns(ConvergenceWarning, match="still changed each other after 8 rounds; the round of lowest cost"):
         model = cs.MultiViewConstrainedKMeans(2, max_iter=8, random_state=0).fit(views, constraints=constraints)
     assert model.cost_ == model.history_["objective"][4:].min()

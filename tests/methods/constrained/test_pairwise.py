@@ -1,6 +1,7 @@
 """Tests of constrained k-means against literal versions of the papers, and of its parts."""
 
 import warnings
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -50,11 +51,7 @@ def fit_model(model, X, must=(), cannot=()):
 
 
 def matrices(metrics):
-    """Return metrics as matrices (k, d, d)."""
     return np.array([np.diag(weights) for weights in metrics]) if metrics.ndim == 2 else metrics
-
-
-# --- comparison with the papers
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -112,11 +109,11 @@ def test_metric_of_indefinite_scatter(metric, shared):
     assert model.cost_ == pytest.approx(J, rel=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_equals_kmeans_without_constraints(seed):
-    X, _, _, centers = problem(seed, n=200)
+@pytest.mark.parametrize("estimator", [cs.PCKMeans, cs.COPKMeans])
+def test_equals_kmeans_without_constraints(estimator):
+    X, _, _, centers = problem(0, n=200)
     expected = KMeans(K, init=centers, n_init=1, tol=0).fit(X)
-    model = cs.PCKMeans(K, init=centers).fit(X)
+    model = estimator(K, init=centers).fit(X)
     assert np.array_equal(model.labels_, expected.labels_)
     assert model.cost_ == pytest.approx(expected.inertia_, rel=1e-9)
     np.testing.assert_allclose(model.cluster_centers_, expected.cluster_centers_, rtol=1e-9)
@@ -135,19 +132,7 @@ def test_pck_equals_mpck_with_identity_and_unit_penalty(init):
     assert np.array_equal(mpck.metrics_, np.ones((K, 3)))
 
 
-# --- monotonicity
-
 MODELS = [("identity", False), ("identity", True), ("diagonal", True), ("full", True)]
-
-
-def start_problem(seed, metric, measured, scale=0.3):
-    """Return a problem and the state after two rounds."""
-    X, must, cannot, centers = problem(seed, n=16, d=2, n_links=12, scale=scale)
-    given_links = Constraints(must, cannot)
-    linked = LinkedView(prepare_euclidean_rows(X), given_links.must, given_links.cannot, uses_length=measured)
-    states = iterate_constrained_kmeans(linked, METRICS[metric](K, 2, False), centers, np.arange)
-    next(states)
-    return X, must, cannot, linked, next(states)
 
 
 def literal_objective(X, labels, state, must, cannot, measured):
@@ -159,7 +144,10 @@ def literal_objective(X, labels, state, must, cannot, measured):
 @pytest.mark.parametrize(("metric", "measured"), MODELS)
 def test_no_visit_raises_objective(metric, measured):
     """The objective after two rounds is that of the paper; then visit row after row, starting from random labels."""
-    X, must, cannot, linked, state = start_problem(0, metric, measured)
+    X, must, cannot, centers = problem(0, n=16, d=2, n_links=12, scale=0.3)
+    given_links = Constraints(must, cannot)
+    linked = LinkedView(prepare_euclidean_rows(X), given_links.must, given_links.cannot, uses_length=measured)
+    _, state = islice(iterate_constrained_kmeans(linked, METRICS[metric](K, 2, False), centers, np.arange), 2)
     J = literal_objective(X, state.labels, state, must, cannot, measured)
     assert state.cost == pytest.approx(J, rel=1e-9)
     assert state.n_violations == violations(state.labels, must, cannot)
@@ -231,19 +219,11 @@ def test_unassigned_partners_do_not_count():
         assert state.labels.tolist() == expected
 
 
-# --- the farthest pair
-
-
 def assert_farthest(pair, X, square):
     dense = X.toarray() if sp.issparse(X) else X
     assert pair.square == pytest.approx(square, rel=1e-9)
     assert pair.bound == pair.square
     assert np.sum((dense[pair.first] - dense[pair.second]) ** 2) == pytest.approx(pair.square, rel=1e-12)
-
-
-def literal_square(X):
-    i, j = literal.farthest_pair(X, np.eye(X.shape[1]))
-    return literal.compute_squared_distance(X[i], X[j], np.eye(X.shape[1]))
 
 
 kinds_of_rows = st.sampled_from(["gauss", "grid", "ball", "twins", "line"])
@@ -267,7 +247,8 @@ def test_farthest_pair(kind, n, d, seed, sparse, shift):
         X = np.outer(X[:, 0], np.ones(d))
     X = X + shift
     rows = sp.csr_array(X) if sparse else X
-    square = literal_square(X)
+    i, j = literal.farthest_pair(X, np.eye(d))
+    square = np.sum((X[i] - X[j]) ** 2)
     assert_farthest(find_farthest_pair(rows), rows, square)
     hint = (int(rng.integers(n)), int(rng.integers(n)))
     assert_farthest(find_farthest_pair(rows, [hint]), rows, square)
@@ -304,9 +285,6 @@ def test_truncated_search_returns_bound(sparse, tune):
     X = np.array([[0.0, 0], [4, 0], [2, 3.9], [2, -3.9], [2, 0]])
     hinted = find_farthest_pair(sp.csr_array(X) if sparse else X, [(0, 0), (2, 3)])
     assert hinted.square == pytest.approx(7.8**2), "the pair of the previous round, if none is farther"
-
-
-# --- starting centers
 
 
 def groups_of(trusted, inferred):

@@ -8,7 +8,6 @@ from itertools import islice
 import array_api_strict
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 import scipy.sparse as sp
 import sklearn
@@ -57,9 +56,6 @@ def with_options(model, **options):
     return clone(model).set_params(**{"random_state": 0, **options})
 
 
-# --- scikit-learn conventions
-
-
 @every_estimator
 def test_check_estimator(estimator):
     with warnings.catch_warnings():
@@ -67,21 +63,6 @@ def test_check_estimator(estimator):
         results = check_estimator(estimator(n_clusters=3), on_fail=None)
     failed = [result["check_name"] for result in results if result["status"] == "failed"]
     assert failed == []
-
-
-def test_constraints_in_pipeline():
-    X, _, constraints = places()
-    clusterer = cs.PCKMeans(3, random_state=0)
-    pipeline = make_pipeline(StandardScaler(), clusterer)
-    labels = pipeline.fit_predict(100 * X, pckmeans__constraints=constraints)
-    expected = clone(clusterer).fit(StandardScaler().fit_transform(100 * X), constraints=constraints)
-    assert np.array_equal(labels, expected.labels_)
-    assert pipeline[-1].input_constraints_ == constraints
-    assert pipeline.get_feature_names_out().tolist() == ["pckmeans0", "pckmeans1", "pckmeans2"]
-    assert np.array_equal(
-        clone(clusterer).fit_transform(X, constraints=constraints),
-        clone(clusterer).fit(X, constraints=constraints).transform(X),
-    )
 
 
 @every_estimator
@@ -99,9 +80,12 @@ def test_constraints_with_metadata_routing(estimator):
 def test_predictions_and_costs_of_fitted_model(model):
     """Entities without constraints are in the cluster that `predict` names; refitting and pickling change nothing."""
     X, _, constraints = places()
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
     model = with_options(model).fit(X, constraints=constraints)
+    assert np.array_equal(before, np.random.get_state()[1])  # noqa: NPY002
     costs = model.transform(X)
-    assert costs.shape == (90, 3)
+    assert np.array_equal(clone(model).fit_transform(X, constraints=constraints), costs)
+    assert model.get_feature_names_out().tolist() == [f"{type(model).__name__.lower()}{j}" for j in range(3)]
     assert np.array_equal(model.predict(X), costs.argmin(axis=1))
     assert model.score(X) == pytest.approx(-costs.min(axis=1).sum())
     metrics = getattr(model, "metrics_", np.ones((3, 3)))
@@ -128,19 +112,11 @@ def test_metrics_before_fit_are_refused():
         cs.MPCKMeans(3).metrics_  # noqa: B018
 
 
-# --- inputs
-
-FORMATS = {"csr": sp.csr_array, "csc": sp.csc_matrix, "coo": sp.coo_array}
-
-
-@pytest.mark.parametrize(
-    ("name", "make"),
-    [("pck", "csr"), ("mpck", "csc"), ("shared", "coo"), ("identity", "csr"), ("unit", "csc"), ("cop", "coo")],
-)
-def test_sparse_equals_dense(name, make):
+@pytest.mark.parametrize("name", ["pck", "mpck", "shared", "identity", "unit", "cop"])
+def test_sparse_equals_dense(name):
     X, _, constraints = places(d=6)
     X[np.abs(X) < 1] = 0
-    rows = FORMATS[make](X)
+    rows = {"pck": sp.csr_array, "mpck": sp.csc_matrix}.get(name, sp.coo_array)(X)
     dense, sparse = (with_options(MODELS[name]).fit(data, constraints=constraints) for data in (X, rows))
     assert np.array_equal(sparse.labels_, dense.labels_)
     assert sparse.cost_ == pytest.approx(dense.cost_, rel=1e-9)
@@ -149,10 +125,7 @@ def test_sparse_equals_dense(name, make):
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_full_metric_refuses_sparse_rows(shared):
-    message = (
-        r"metric='full' needs dense rows, got a sparse matrix \(90, 3\): use metric='diagonal', or reduce the data "
-        r"first \(scikit-learn's TruncatedSVD\)"
-    )
+    message = r"metric='full' needs dense rows, got a sparse matrix \(90, 3\): use metric='diagonal', or reduce the"
     with pytest.raises(ValueError, match=message):
         cs.MPCKMeans(3, metric="full", shared_metric=shared).fit(sp.csr_array(places()[0]))
 
@@ -169,12 +142,9 @@ def test_float32(name):
 FORMS = {
     "array_api_strict": array_api_strict.asarray,
     "pandas": pd.DataFrame,
-    "polars": pl.DataFrame,
-    "Fortran order": np.asfortranarray,
     "lists": np.ndarray.tolist,
     "Views": lambda X: cs.Views({"a": X}),
     "mapping": lambda X: {"a": array_api_strict.asarray(X)},
-    "sequence": lambda X: [X],
 }
 
 
@@ -192,10 +162,7 @@ def test_forms_of_input_are_equivalent(form):
 @every_estimator
 def test_refuses_two_views(estimator):
     X, _, _ = places()
-    message = (
-        rf"{estimator.__name__} clusters one view, got 2 \('a', 'b'\): use MultiViewConstrainedKMeans, or choose one "
-        r"with views\[\['name'\]\]"
-    )
+    message = rf"{estimator.__name__} clusters one view, got 2 \('a', 'b'\): use MultiViewConstrainedKMeans, or choose"
     with pytest.raises(ValueError, match=message):
         estimator(3).fit(cs.Views({"a": X, "b": X}))
 
@@ -212,9 +179,6 @@ def test_refuses_missing_values_and_other_columns():
         cs.PCKMeans(3).fit(X)
 
 
-# --- constraints
-
-
 NAMES = np.array([f"entity {i}" for i in range(90)])[::-1]
 
 
@@ -229,17 +193,6 @@ def test_constraints_by_id(ids):
         assert model.input_constraints_ == constraints
 
 
-def test_constraints_by_row():
-    X, _, constraints = places()
-    rows = np.arange(90)[::-1]
-    views = cs.Views({"a": X})[rows]
-    by_row = Constraints(constraints.must_link, constraints.cannot_link, by="row")
-    model = cs.PCKMeans(3, random_state=0).fit(views, constraints=by_row)
-    assert model.input_constraints_.by == "position"
-    block_rows = views.rows[:, 0][model.input_constraints_.must_link]
-    assert sorted(map(sorted, block_rows.tolist())) == sorted(map(sorted, constraints.must_link.tolist()))
-
-
 LISTED = r"constraints must be Constraints\(must_link=\[...\], cannot_link=\[...\]\), got "
 NO_IDS = r"constraints name entities by id, but the data has no ids: give Views\(..., ids=...\), a frame with an index"
 
@@ -250,17 +203,9 @@ NO_IDS = r"constraints name entities by id, but the data has no ids: give Views\
         ([(0, 1)], TypeError, f"{LISTED}list"),
         ({"a": Constraints()}, TypeError, f"{LISTED}dict"),
         (Constraints([(3, 90)]), ValueError, r"must-link \(3, 90\) names entity 90, but there are 90: .* from 0 to 89"),
-        (
-            Constraints((), [(0, 1), (200, 100)]),
-            ValueError,
-            r"cannot-link \(100, 200\) names entity 200, but there are",
-        ),
+        (Constraints((), [(0, 1), (200, 100)]), ValueError, r"cannot-link \(100, 200\) names entity 200, but there"),
         (Constraints([("ann", "bob")]), ValueError, NO_IDS),
-        (
-            Constraints((), [(1, 95)], by="row"),
-            ValueError,
-            r"cannot-link \(1, 95\) names row 95 of view 'view0', which no entity has: rows run from 0 to 89",
-        ),
+        (Constraints((), [(1, 95)], by="row"), ValueError, r"cannot-link \(1, 95\) names row 95 of view 'view0'"),
     ],
 )
 def test_refuses_constraints(constraints, error, message):
@@ -280,11 +225,7 @@ def test_refuses_positions_that_may_be_ids_and_unknown_ids():
 def test_warns_of_contradictions():
     X, _, _ = places()
     constraints = Constraints([(0, 1), (1, 2)], [(0, 2), (4, 5)])
-    message = (
-        r"cannot-links contradict must-links \(1 such\), as \(0, 2\), which must-links tie together \(0 = 1 = 2\): "
-        r"each counts with its weight, clusters break some of them, and nothing is inferred from these cannot-links\."
-        r" See Constraints\.conflicts"
-    )
+    message = r"cannot-links contradict must-links \(1 such\), as \(0, 2\), which must-links tie together \(0 = 1 ="
     with pytest.warns(UserWarning, match=message):
         model = cs.PCKMeans(3, random_state=0).fit(X, constraints=constraints)
     assert model.n_violations_ >= 1
@@ -293,38 +234,12 @@ def test_warns_of_contradictions():
         cs.PCKMeans(3, random_state=0).fit(cs.Views({"a": X}, ids=names), constraints=constraints)
 
 
-def test_heavy_constraints_are_satisfied():
-    """Rows 0 and 1 are far apart, 2 and 3 coincide."""
-    X = np.array([[0.0], [10.0], [0.1], [0.1], [9.9]])
-    centers = [[0.0], [10.0]]
-    for weight, violated in ((1e-3, 2), (1e6, 0)):
-        constraints = weight * Constraints([(0, 1)], [(2, 3)])
-        model = cs.PCKMeans(2, init=centers, order="index").fit(X, constraints=constraints)
-        assert model.n_violations_ == violated
-
-
-# --- starts and rounds
-
-
 @every_main_model
 def test_result_depends_on_seed_not_on_threads(model):
     X, _, constraints = places(n=3000)
     single, two = (with_options(model, n_jobs=n).fit(X, constraints=constraints) for n in (1, 2))
     assert np.array_equal(single.labels_, two.labels_)
     assert single.cost_ == pytest.approx(two.cost_, rel=1e-12)
-
-
-@every_estimator
-def test_fit_does_not_change_parameters_or_global_randomness(estimator):
-    X, _, constraints = places()
-    before = np.random.get_state()[1].copy()  # noqa: NPY002
-    copy = X.copy()
-    model = estimator(3, n_init=2)
-    params = model.get_params()
-    model.fit(X, constraints=constraints)
-    assert np.array_equal(before, np.random.get_state()[1])  # noqa: NPY002
-    assert model.get_params() == params
-    assert np.array_equal(X, copy)
 
 
 def test_more_starts_never_cost_more():
@@ -386,10 +301,7 @@ def test_start_from_settled_labels(model):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            {"init": np.zeros((2, 3))},
-            r"init for view 'X' has shape \(2, 3\): give centers \(3, 3\), 90 labels, or resp",
-        ),
+        ({"init": np.zeros((2, 3))}, r"init for view 'X' has shape \(2, 3\): give centers \(3, 3\), 90 labels, or"),
         ({"init": np.zeros((90, 4))}, r"init for view 'X' has shape \(90, 4\): give centers"),
         ({"init": np.full((3, 3), np.nan)}, "init for view 'X' holds NaN or infinity: give finite numbers"),
         ({"init": np.zeros(5, int)}, "init gives 5 labels for 90 entities: give one each"),
@@ -479,9 +391,6 @@ def test_interrupt_keeps_best_round_and_start(monkeypatch):
     assert model.cost_ <= first.cost_
 
 
-# --- degenerate data
-
-
 @every_main_model
 def test_constant_columns_and_extreme_numbers_of_clusters(model):
     X, y, constraints = places(seed=2)
@@ -552,27 +461,19 @@ def test_must_links_may_empty_cluster():
 def test_warns_of_truncated_search(metric, tune):
     tune("methods.constrained.farthest", max_work=0)
     X, _, constraints = places()
-    message = (
-        r"the search for the two farthest entities was cut short because it would take too long: others may be up to "
-        r"\d+% farther apart, and cannot-links should cost slightly more. The search is short in fewer columns; "
-        "PCKMeans and penalty='unit' do not need it"
-    )
+    message = "the search for the two farthest entities was cut short because it would take too long: others may be up"
     with pytest.warns(UserWarning, match=message):
         cs.MPCKMeans(3, metric=metric, random_state=0).fit(X, constraints=constraints)
     silent = cs.MPCKMeans(3, metric=metric, penalty="unit", random_state=0).fit(X, constraints=constraints)
     assert np.isfinite(silent.cost_)
 
 
-@pytest.mark.parametrize("odd", ["conflicts", "rounds", "empty"])
-def test_warnings_point_to_caller(odd):
+def test_warnings_point_to_caller():
     X, _, _ = places()
-    options = {"conflicts": {}, "rounds": {"max_iter": 1}, "empty": {}}[odd]
-    constraints = Constraints([(0, 1)], [(0, 1)] if odd == "conflicts" else [])
-    X = X[:1].repeat(5, axis=0) if odd == "empty" else X
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        cs.PCKMeans(3, random_state=0, **options).fit(X, constraints=constraints)
-    assert {warning.filename for warning in told} == {__file__}
+    for rows, cannot in ((X, [(0, 1)]), (X[:1].repeat(5, axis=0), [])):
+        with pytest.warns(Warning, match="contradict|no convergence|are empty") as told:
+            cs.PCKMeans(3, max_iter=1, random_state=0).fit(rows, constraints=Constraints([(0, 1)], cannot))
+        assert {warning.filename for warning in told} == {__file__}
 
 
 @pytest.mark.parametrize(
@@ -586,20 +487,6 @@ def test_units_do_not_matter(estimator, scale):
     scaled = estimator(3, init=y, order="index").fit(scale * X, constraints=priced)
     assert np.isfinite(scaled.cost_)
     assert np.array_equal(scaled.labels_, plain.labels_)
-
-
-@pytest.mark.parametrize(
-    ("name", "scale"),
-    [("mpck", 1e-12), ("shared", 1e9), ("full", 2.0**-40), ("full, shared", 1e12), ("identity", 1e-9), ("unit", 1e3)],
-)
-def test_metrics_and_starts_scale_with_units(name, scale):
-    X, _, constraints = places()
-    plain, scaled = (with_options(MODELS[name]).fit(s * X, constraints=constraints) for s in (1.0, scale))
-    assert len(set(plain.labels_)) == 3
-    assert np.array_equal(scaled.labels_, plain.labels_)
-    np.testing.assert_allclose(scaled.cluster_centers_, scale * plain.cluster_centers_, rtol=1e-6)
-    if name != "identity":
-        np.testing.assert_allclose(scaled.metrics_ * scale**2, plain.metrics_, rtol=1e-6)
 
 
 @every_estimator

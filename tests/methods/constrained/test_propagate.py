@@ -58,9 +58,6 @@ def draw_links(rng, n, m, weights=(0.2, 2.0)):
     return [(int(i), int(j), float(rng.uniform(*weights))) for i, j in pairs]
 
 
-# shapes and weights, one constraint and one pair at a time
-
-
 METRICS = {
     "identity": lambda rng, k, d: ClusterMetric.first(k, d),
     "diagonal": lambda rng, k, d: DiagonalMetric(rng.uniform(0.3, 3, (k, d))),
@@ -80,10 +77,6 @@ def sigmas_of(X, labels, centers, metric):
         return covariances
     matrices = metric.values if metric.values.ndim == 3 else np.array([np.diag(m) for m in metric.values])
     return literal.rescale_metrics(matrices, covariances)
-
-
-def shapes_of(centers, sigmas):
-    return ClusterShapes(centers, np.stack([np.linalg.inv(np.linalg.cholesky(S)).T for S in sigmas]))
 
 
 @settings(max_examples=40, deadline=None)
@@ -151,9 +144,8 @@ def test_distant_endpoint_reaches_only_itself(d, clusters, far):
         wanted = literal.propagate(X, labels, centers, sigmas, must, must, targets, 0.7)
         assert wanted[0][3, 5] == wanted[0][5, 7] == 0.8
         assert (5, 8) not in wanted[0]
-        propagated = propagate_links(
-            X, labels, shapes_of(centers, sigmas), links_of(must), links_of(must), targets, 0.7
-        )
+        shapes = ClusterShapes(centers, np.stack([np.linalg.inv(np.linalg.cholesky(S)).T for S in sigmas]))
+        propagated = propagate_links(X, labels, shapes, links_of(must), links_of(must), targets, 0.7)
         assert_same(propagated, wanted)
 
 
@@ -208,17 +200,10 @@ def test_refuses_more_pairs_than_memory(monkeypatch):
     monkeypatch.setattr("consilience.methods.constrained.propagate.available_memory", lambda: 128 * n_pairs)
     assert max(len(links.weights) for links in propagate_links(*problem)) == n_pairs
     monkeypatch.setattr("consilience.methods.constrained.propagate.available_memory", lambda: 128 * 50)
-    with pytest.raises(
-        MemoryError,
-        match=r"constraints propagate to more than 50 pairs of entities, which is all that fits in memory: raise "
-        r"threshold, or map fewer entities",
-    ):
+    with pytest.raises(MemoryError, match="constraints propagate to more than 50 pairs of entities, which is all"):
         propagate_links(*problem)
     monkeypatch.setattr("consilience.methods.constrained.propagate.available_memory", lambda: None)
     assert max(len(links.weights) for links in propagate_links(*problem)) == n_pairs, "where the system does not say"
-
-
-# transfer
 
 
 def make_clustered_view(n=14, threshold=0.4, seed=0):
@@ -256,13 +241,8 @@ def test_membership_refuses_more_pairs_than_memory(monkeypatch):
     turn = make_clustered_view()
     n = len(turn.targets)
     monkeypatch.setattr("consilience.data.links.available_memory", lambda: 100)
-    with pytest.raises(
-        MemoryError, match=rf"all pairs of mapped entities \(transfer='membership'\) are {n * (n - 1) // 2} pairs"
-    ):
+    with pytest.raises(MemoryError, match=rf"\(transfer='membership'\) are {n * (n - 1) // 2} pairs"):
         TRANSFERS["membership"].infer(turn)
-
-
-# several views
 
 
 def make_mapped_views(rows):
@@ -352,9 +332,6 @@ def test_conflict_through_mapping_stays_in_its_view():
     assert mapped.entities[everything.conflicts].tolist() == [[0, 1]]
 
 
-# matching of clusters
-
-
 def with_gaps(rng, labels, share=0.3):
     return np.where(rng.random(len(labels)) < share, -1, labels)
 
@@ -400,9 +377,6 @@ def test_vote_breaks_ties_by_cost(seed, k, n_views):
         most = max(votes.values(), default=0)
         leading = [h for h in range(k) if votes[h] == most]
         assert voted[i] == min(leading, key=lambda h: costs[i, h])
-
-
-# thresholds
 
 
 def test_every_constraint_is_held_out_once():
@@ -457,9 +431,6 @@ def test_chooses_threshold_of_best_score():
         assert choose_for_quality(everywhere | {best: 8}, constraints) == best
     assert choose_for_quality(everywhere, constraints) == 0.5, "of equals that nearest to the usual one"
     assert choose_for_quality(everywhere | {0.35: 8, 0.95: 8}, constraints) == 0.35
-
-
-# Algorithm 1
 
 
 def algorithm_1(blocks, constraints, mapping, centers, threshold, max_rounds=30, tol=1e-6):

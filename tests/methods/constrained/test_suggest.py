@@ -113,9 +113,7 @@ def test_refuses():
     with pytest.raises(ValueError, match=r"5 entities, but the model was fitted on 6: pairs are suggested among those"):
         suggest_constraints(model, X[:5], 2)
     agglomerative = cs.MultiViewAgglomerative(2).fit(X)
-    with pytest.raises(
-        TypeError, match=r"MultiViewAgglomerative does not say how near entities are to clusters: use a mod"
-    ):
+    with pytest.raises(TypeError, match="MultiViewAgglomerative does not say how near entities are to clusters: use"):
         suggest_constraints(agglomerative, X, 2)
     with pytest.raises(TypeError, match=r"KMeans is not an estimator of consilience: use one, such as PCKMeans"):
         suggest_constraints(KMeans(2, n_init=1).fit(X), X, 2)
