@@ -38,13 +38,13 @@ def nearest_others(points, number):
     return np.argsort(distances, axis=1)[:, :number]
 
 
-def build(blocks, entities, n, k, balance, ignored=(None, None)):
+def build(blocks, entities, n, k, balance, ignored=(None, None), convert=np.asarray):
     """Return an ensemble of two predictors per view."""
     views = []
     for v, (points, rows) in enumerate(zip(blocks, entities, strict=True)):
-        predictors = [LeaveOneOutRidge.fit(points, 0.05), NeighborVote.fit(nearest_others(points, 5))]
+        predictors = [LeaveOneOutRidge.fit(convert(points), 0.05), NeighborVote.fit(nearest_others(points, 5))]
         views.append(ViewPredictors(f"view{v}", rows, predictors, 0.5 + v, ignored[v]))
-    return Ensemble(views, n, k, balance, np.empty((0, 1), np.float32))
+    return Ensemble(views, n, k, balance, convert(np.empty((0, 1), np.float32)))
 
 
 def measure_bits(first, second):
@@ -238,13 +238,7 @@ def test_refinement_from_a_state_and_its_drift_changes_nothing(seed):
 
 def test_vote_of_array_libraries(to_kind):
     blocks, entities, labels = make_problem()
-    expected = build(blocks, entities, 45, 3, 0.5).vote(labels)
-    views = [
-        ViewPredictors(f"view{v}", rows, [LeaveOneOutRidge.fit(to_kind(points), 0.05),
-                                         NeighborVote.fit(nearest_others(points, 5))], 0.5 + v)
-        for v, (points, rows) in enumerate(zip(blocks, entities, strict=True))
-    ]  # fmt: skip
-    vote = Ensemble(views, 45, 3, 0.5, to_kind(np.empty((0, 1), np.float32))).vote(labels)
+    expected, vote = (build(blocks, entities, 45, 3, 0.5, convert=kind).vote(labels) for kind in (np.asarray, to_kind))
     assert type(vote.total) is type(to_kind(np.zeros(1)))
     np.testing.assert_allclose(np.asarray(vote.total), expected.total, atol=1e-5)
 

@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import consilience as cs
 from consilience.arrays import use_threads
-from consilience.datasets import load_digits_views, make_gaussian_views, make_text_views
+from consilience.datasets import make_gaussian_views, make_text_views
 from consilience.methods.agreement.refine import Round
 from consilience.methods.agreement.warm import (
     BALANCE,
@@ -84,14 +84,6 @@ def test_refinement_repairs_labels(kind):
     labels = warm.refine(noisy, K, Knowledge()).labels
     assert adjusted_rand_score(y, noisy) < 0.6
     assert adjusted_rand_score(y, labels) > 0.95
-
-
-def test_refinement_of_fitted_digits_changes_few():
-    views, y = load_digits_views()
-    views = views[np.flatnonzero((y < 6) & (np.arange(len(y)) % 200 < 20))]
-    labels = cs.Consilience(6, n_init=1, random_state=0).fit(views).labels_
-    state = WarmRefinement(views, dict.fromkeys(views.names, False), 6).refine(labels, 6, Knowledge())
-    assert np.mean(state.labels == labels) >= 0.95
 
 
 def test_refinement_is_that_of_a_fit_from_the_same_labels(vague, noisy):

@@ -78,9 +78,8 @@ def test_cost_never_rises_with_missing_views(n, k, seed, whole):
     spaces = []
     for v, X in enumerate(blocks):
         entities = np.flatnonzero(present[:, v])
-        spaces.append(
-            DistanceSpace(entities, KernelDistances(X[entities] @ X[entities].T), rng.choice([0.0, 0.5, 2.0]))
-        )
+        distances = KernelDistances(X[entities] @ X[entities].T)
+        spaces.append(DistanceSpace(entities, distances, rng.choice([0.0, 0.5, 2.0])))
     states = list(islice(iterate_kernel_kmeans(spaces, rng.integers(0, k, n), k), 30))
     scale = 1 + states[0].cost
     assert all(after.cost <= before.cost + 1e-9 * scale for before, after in pairwise(states))
@@ -96,10 +95,8 @@ def test_cost_never_rises_with_missing_views(n, k, seed, whole):
 def test_views_equal_weighted_sum_of_kernels(weights):
     blocks, start = [rows(40, seed=1), rows(40, 4, seed=2)], partition(40, 4)
     labels, costs = literal.kernel_kmeans(literal.combine_linear_kernels(blocks, weights), start, 4)
-    spaces = [
-        DistanceSpace(np.arange(40), KernelDistances(X @ X.T), weight)
-        for X, weight in zip(blocks, weights, strict=True)
-    ]
+    distances = [KernelDistances(X @ X.T) for X in blocks]
+    spaces = [DistanceSpace(np.arange(40), D, weight) for D, weight in zip(distances, weights, strict=True)]
     states = list(islice(iterate_kernel_kmeans(spaces, start, 4), len(costs)))
     np.testing.assert_allclose([state.cost for state in states], costs)
     assert np.array_equal(states[-1].labels, labels)
@@ -108,17 +105,14 @@ def test_views_equal_weighted_sum_of_kernels(weights):
 
 
 def test_kernel_means():
-    X, labels = rows(30), partition(30, 3)
+    X, labels, others = rows(30), partition(30, 3), rows(7, seed=1)
     means, distances = compute_kernel_means(DistanceSpace(np.arange(30), KernelDistances(X @ X.T), 1.0), labels, 3)
     centers = np.array([X[labels == c].mean(axis=0) for c in range(3)])
-    np.testing.assert_allclose(distances, cdist(X, centers, "sqeuclidean"), atol=1e-9)
-    np.testing.assert_allclose(
-        means.variance, [((X[labels == c] - centers[c]) ** 2).sum(axis=1).mean() for c in range(3)]
-    )
-    others = rows(7, seed=1)
-    np.testing.assert_allclose(
-        means.measure(cdist(others, X, "sqeuclidean")), cdist(others, centers, "sqeuclidean"), atol=1e-9
-    )
+    expected = cdist(X, centers, "sqeuclidean")
+    np.testing.assert_allclose(distances, expected, atol=1e-9)
+    np.testing.assert_allclose(means.variance, [expected[labels == c, c].mean() for c in range(3)])
+    measured = means.measure(cdist(others, X, "sqeuclidean"))
+    np.testing.assert_allclose(measured, cdist(others, centers, "sqeuclidean"), atol=1e-9)
 
 
 def test_empty_cluster_gets_farthest_entity():
