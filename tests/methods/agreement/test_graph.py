@@ -59,8 +59,7 @@ def test_new_rows_are_placed_by_the_nystroem_formula():
     graph = NeighborGraph.build(points)
     matrix = graph.connect()[0]
     features = GraphFeatures.fit(matrix, 20, np.random.default_rng(1))
-    degree = matrix.toarray().sum(axis=1)
-    expected = np.zeros((9, 20))
+    degree, expected = matrix.toarray().sum(axis=1), np.zeros((9, 20))
     for i, row in enumerate(rows):
         nearest = np.argsort(np.linalg.norm(points - row, axis=1))[: graph.number]
         for c, value in enumerate(features.eigenvalues):

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
@@ -53,7 +54,7 @@ def make_mixed(n_views, missing, seed=0):
 
 
 def dense(views):
-    return [np.nan_to_num(block.toarray() if sp.issparse(block) else block) for _, block in views.items()]
+    return [np.nan_to_num(X.toarray() if sp.issparse(X) else X) for _, X in views.items()]
 
 
 def start_of(views, k=3, seed=1):
@@ -101,11 +102,9 @@ def test_random_responsibilities_equal_the_paper():
 
 def test_starts_of_random_responsibilities_differ():
     """Several starts are drawn, each from its own random numbers, and the best is kept."""
-    views = text(2, 0.0)
-    costs = [
-        fit_quietly(rounds(2, init="random-responsibilities", n_init=n, random_state=0), views).cost_ for n in (1, 8)
-    ]
-    assert costs[1] < costs[0]
+    options = {"init": "random-responsibilities", "random_state": 0}
+    single, several = (fit_quietly(rounds(2, n_init=n, **options), text(2, 0.0)).cost_ for n in (1, 8))
+    assert several < single
 
 
 def assert_same(model, views, theta, alpha, posteriors, history):
@@ -136,18 +135,10 @@ def test_equals_the_paper_with_one_family_per_view_and_annealing():
     etas = [1.0, 0.6, 0.2, 0.0]
     families = {"view0": Multinomial(smoothing=0.3), "view1": "gaussian", "view2": Multinomial(smoothing=0.3)}
     model = fit_quietly(rounds(6, families=families, anneal=etas, init=start), views)
-    result = literal.co_em(
-        dense(views),
-        views.present,
-        ["multinomial", "gaussian", "multinomial"],
-        list(start.values()),
-        3,
-        [*etas, 0.0, 0.0],
-        "global",
-        smoothing=0.3,
-    )
+    names, etas = ["multinomial", "gaussian", "multinomial"], [*etas, 0.0, 0.0]
+    result = literal.co_em(dense(views), views.present, names, list(start.values()), 3, etas, "global", smoothing=0.3)
     assert_same(model, views, *result)
-    assert model.history_["eta"].tolist() == [1.0, 0.6, 0.2, 0.0, 0.0, 0.0]
+    assert model.history_["eta"].tolist() == etas
 
 
 def test_unsmoothed_multinomials_equal_the_paper_with_infinities():
@@ -216,7 +207,7 @@ def test_multinomial_2004_equals_the_paper():
 def test_m_step_never_lowers_the_criterion(seed, eta, family):
     """Theorem 1: at fixed blended posteriors a view's M-step maximizes its share of Q^MV (Eq 12)."""
     views = MAKERS[family](3, 0.3, seed=seed)
-    blocks = {name: np.nan_to_num(block.toarray() if sp.issparse(block) else block) for name, block in views.items()}
+    blocks = dict(zip(views.names, dense(views), strict=True))
     model = {"multinomial": Multinomial(smoothing=0), "gaussian": Gaussian()}[family]
     rng = np.random.default_rng(seed)
     posteriors = [{i: p for i, p in enumerate(rng.dirichlet(np.ones(3), 40)) if views.present[i, v]} for v in range(3)]
@@ -238,15 +229,12 @@ def test_m_step_never_lowers_the_criterion(seed, eta, family):
 def test_joint_assignment_is_equation_19():
     views = text(3, 0.4)
     model = fit_quietly(rounds(5, families=Multinomial(smoothing=0.3), init=start_of(views)), views)
-    probabilities, scores = model.predict_proba(views), model.score_samples(views)
+    probabilities, scores, blocks = model.predict_proba(views), model.score_samples(views), dense(views)
     for i in range(len(views)):
         log_joint = np.log(model.cluster_weights_)
-        for v, name in enumerate(views.names):
-            if views.present[i, v]:
-                row = views[name][[i]].toarray()[0]
-                log_joint = log_joint + [
-                    literal.multinomial_log_prob(row, t) for t in model.params_[name]["probabilities"]
-                ]
+        for v in np.flatnonzero(views.present[i]):
+            theta = model.params_[views.names[v]]["probabilities"]
+            log_joint = log_joint + [literal.multinomial_log_prob(blocks[v][i], t) for t in theta]
         assert model.labels_[i] == np.argmax(log_joint)
         evidence = np.logaddexp.reduce(log_joint)
         np.testing.assert_allclose(probabilities[i], np.exp(log_joint - evidence), atol=1e-10)
@@ -284,32 +272,24 @@ def test_parameters_as_init_continue_a_run(priors):
 def test_labels_as_init_equal_hard_responsibilities_whatever_the_seed():
     views = make_mixed(3, 0.3)
     labels = np.random.default_rng(0).integers(3, size=40)
-    matrix = np.eye(3)[labels]
-    models = [
-        fit_quietly(rounds(5, init=init, random_state=seed), views)
-        for seed, init in enumerate([labels, matrix, dict.fromkeys(views.names, matrix)])
-    ]
-    for other in models[1:]:
-        assert is_identical(other.responsibilities_, models[0].responsibilities_)
-        assert other.cost_ == models[0].cost_
+    starts = labels, np.eye(3)[labels], dict.fromkeys(views.names, np.eye(3)[labels])
+    first, *others = (fit_quietly(rounds(5, init=init, random_state=s), views) for s, init in enumerate(starts))
+    for other in others:
+        assert is_identical(other.responsibilities_, first.responsibilities_)
+        assert other.cost_ == first.cost_
 
 
-def test_multinomial_centers_as_init_are_its_parameters():
+def test_centers_as_init():
+    """Those of multinomials are their parameters; to others, entities are assigned by the nearest center."""
     views = text(2, 0.0)
     theta = {name: np.random.default_rng(0).dirichlet(np.ones(views[name].shape[1]), 3) for name in views.names}
-    reference = fit_quietly(rounds(3, init=theta), views)
-    two = fit_quietly(rounds(3, init={name: {"probabilities": values} for name, values in theta.items()}), views)
-    assert reference.cost_ == two.cost_
-
-
-def test_gaussian_centers_as_init_assign_to_the_nearest():
+    parameters = {name: {"probabilities": values} for name, values in theta.items()}
     X = measurements(1, 0.0)["view0"]
-    centres = X[:3]
-    nearest = ((X[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
-    reference, two = (
-        fit_quietly(rounds(3, families="gaussian", init=init), X) for init in ({"view0": centres}, nearest)
-    )
-    assert reference.cost_ == two.cost_
+    nearest = cdist(X, X[:3]).argmin(axis=1)
+    by_center = {"view0": X[:3]}
+    for data, family, *starts in ((views, "multinomial", theta, parameters), (X, "gaussian", by_center, nearest)):
+        first, second = (fit_quietly(rounds(3, families=family, init=init), data).cost_ for init in starts)
+        assert first == second
 
 
 @pytest.mark.parametrize("name", sorted(SCHEDULES))
@@ -336,19 +316,15 @@ def test_blending_leaves_out_missing_views():
         present = np.array(present)
         return ViewPosterior(None, np.array([posterior] * 4, float) * present[:, None], None, present, complete=False)
 
-    def make_view(present):
-        return ViewRows(np.zeros((4, 1)), np.array(present))
-
     posteriors = {
         "a": make_posterior([1, 0], [True, True, True, False]),
         "b": make_posterior([0, 1], [True, False, True, True]),
         "c": make_posterior([0.5, 0.5], [True, False, False, True]),
     }
-    views = {name: make_view(view.present) for name, view in posteriors.items()}
+    views = {name: ViewRows(np.zeros((4, 1)), view.present) for name, view in posteriors.items()}
     blend = blend_posteriors(views, posteriors, "a", 0.5, slice(0, 4))
-    expected = [[0.5 + 0.5 * 0.25, 0.5 * 0.75], [1, 0], [0.5, 0.5], [0, 0]]
-    np.testing.assert_allclose(blend, expected)
-    views["a"] = make_view([True] * 4)
+    np.testing.assert_allclose(blend, [[0.5 + 0.5 * 0.25, 0.5 * 0.75], [1, 0], [0.5, 0.5], [0, 0]])
+    views["a"] = ViewRows(np.zeros((4, 1)), np.ones(4, bool))
     del posteriors["a"]  # it has no parameters yet, so the others determine the blend
     blend = blend_posteriors(views, posteriors, "a", 0.5, slice(0, 4))
     np.testing.assert_allclose(blend, [[0.25, 0.75], [0, 0], [0, 1], [0.25, 0.75]])
@@ -383,7 +359,7 @@ def test_clusters_impossible_in_one_or_two_views():
     words = {"a": np.array([[0, 1, 2], [3, 0, 0], [0, 2, 1]]), "b": np.array([[0, 2], [0, 1], [0, 3]])}
     init = {name: {"probabilities": values, "weights": [0.3, 0.7]} for name, values in theta.items()}
     model = fit_quietly(rounds(1, n_clusters=2, families=Multinomial(smoothing=0), init=init), words)
-    probabilities = model.predict_proba({"a": np.array([[1, 1, 0]]), "b": np.array([[1, 0]])})
+    new = {"a": np.array([[1, 1, 0]]), "b": np.array([[1, 0]])}
     assert (model.params_["b"]["probabilities"][:, 0] == 0).all()
-    np.testing.assert_allclose(probabilities[0], model.cluster_weights_)
-    assert model.score_samples({"a": np.array([[1, 1, 0]]), "b": np.array([[1, 0]])})[0] == -np.inf
+    np.testing.assert_allclose(model.predict_proba(new)[0], model.cluster_weights_)
+    assert model.score_samples(new)[0] == -np.inf

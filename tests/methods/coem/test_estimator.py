@@ -81,17 +81,10 @@ def test_samples_resemble_the_data(mixed):
             model.sample(n)
 
 
-@pytest.mark.filterwarnings("ignore:.* clusters are empty")
-def test_information_criteria_prefer_the_true_number():
-    views, _ = make_gaussian_views(400, n_clusters=3, n_features=(3, 3), separation=8, random_state=0)
-    assert min((2, 3, 4), key=lambda k: cs.CoEM(k, eta=0.25, n_init=2, random_state=0).fit(views).bic(views)) == 3
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"eta": 1.5}, r"'eta' parameter .* in the range \[0.0, 1.0\]"),
-        ({"eta": -0.1}, "'eta' parameter"),
         ({"anneal": "slowly"}, "'anneal' parameter .*'geometric'"),
         ({"anneal": []}, "a sequence, not empty, each item a float in the range"),
         ({"anneal": [1, 2]}, "The 'anneal' parameter of CoEM must be"),
@@ -100,7 +93,6 @@ def test_information_criteria_prefer_the_true_number():
         ({"families": {"pictures": "gaussian"}}, "names view 'pictures'; the views are 'places', 'text', 'tags'"),
         ({"families": ["gaussian"]}, "families lists 1 values for 3 views"),
         ({"families": "gaussian-full"}, r"view 'text': family 'gaussian-full' needs dense rows, got a sparse matrix"),
-        ({"anneal": ["a"]}, "The 'anneal' parameter of CoEM must be"),
         ({"anneal": np.ones((2, 2))}, "The 'anneal' parameter of CoEM must be"),
         ({"families": {"tags": ["gaussian"]}}, "view 'tags': no family .'gaussian'."),
     ],
@@ -146,8 +138,7 @@ def test_weak_views_warn_with_a_remedy():
 
 
 def test_one_cluster():
-    views, _ = make_mixed_views(missing=0.3)
-    model = cs.CoEM(1, random_state=0).fit(views)
+    model = cs.CoEM(1, random_state=0).fit(make_mixed_views(missing=0.3)[0])
     assert not model.labels_.any()
     assert model.cluster_weights_.tolist() == [1.0]
     assert np.isfinite(model.cost_)
@@ -155,8 +146,7 @@ def test_one_cluster():
 
 def test_constant_view_changes_nothing():
     views, y = make_gaussian_views(200, n_clusters=3, n_features=(4, 4), separation=10, random_state=0)
-    constant = cs.Views({**dict(views.items()), "constant": np.full((200, 2), 7.3)})
-    model = cs.CoEM(3, eta=0.5, random_state=0).fit(constant)
+    model = cs.CoEM(3, eta=0.5, random_state=0).fit({**dict(views.items()), "constant": np.full((200, 2), 7.3)})
     assert normalized_mutual_info_score(y, model.labels_) > 0.95
     assert np.isfinite(model.cost_)
 
@@ -173,12 +163,13 @@ def test_duplicate_rows():
 def test_fitted_families_are_copies():
     family = Gaussian()
     views, _ = make_gaussian_views(60, separation=8, random_state=0)
-    far = views.map(lambda block: block + 1e6)
-    model = cs.CoEM(3, families=family, eta=0.5, random_state=0).fit(far)
+    near, far = (
+        cs.CoEM(3, families=family, eta=0.5, random_state=0).fit(views.map(lambda X, offset=offset: X + offset))
+        for offset in (0, 1e6)
+    )
     assert family.origin is None
-    assert model.families_["view0"].origin is not None
-    near = cs.CoEM(3, families=family, eta=0.5, random_state=0).fit(views)
-    assert normalized_mutual_info_score(near.labels_, model.labels_) > 0.99
+    assert far.families_["view0"].origin is not None
+    assert normalized_mutual_info_score(near.labels_, far.labels_) > 0.99
 
 
 def test_model_keeps_no_rows():
@@ -188,20 +179,18 @@ def test_model_keeps_no_rows():
 
 
 def test_poisson_likelihoods_equal_scipy_with_missing_views():
-    rng = np.random.default_rng(0)
-    blocks = {"a": rng.poisson(3.0, (40, 4)).astype(float), "b": rng.poisson(5.0, (40, 3)).astype(float)}
-    present = np.ones((40, 2), bool)
+    rng, present = np.random.default_rng(0), np.ones((40, 2), bool)
     present[:15, 1] = present[30:, 0] = False
-    views = cs.Views(blocks, present=present)
+    views = cs.Views([rng.poisson(mean, (40, d)).astype(float) for mean, d in ((3.0, 4), (5.0, 3))], present=present)
     model = cs.CoEM(1, families="poisson").fit(views)
-    expected = {
-        name: stats.poisson.logpmf(block, model.params_[name]["rates"]).sum(axis=1) * present[:, v]
-        for v, (name, block) in enumerate(blocks.items())
-    }
-    np.testing.assert_allclose(model.score_samples(views), sum(expected.values()))
-    assert model.cost_ == pytest.approx(-sum(array.sum() for array in expected.values()))
-    for name, array in expected.items():
-        assert model.history_[f"log_likelihood_{name}"][-1] == pytest.approx(array.sum())
+    expected = [
+        stats.poisson.logpmf(views[name], model.params_[name]["rates"]).sum(axis=1) * has_view
+        for name, has_view in zip(views.names, present.T, strict=True)
+    ]
+    np.testing.assert_allclose(model.score_samples(views), sum(expected))
+    assert model.cost_ == pytest.approx(-np.sum(expected))
+    for name, values in zip(views.names, expected, strict=True):
+        assert model.history_[f"log_likelihood_{name}"][-1] == pytest.approx(values.sum())
 
 
 @pytest.mark.parametrize(("priors", "free"), [("global", 2), ("view", 4), ("uniform", 0)])

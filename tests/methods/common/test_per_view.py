@@ -37,10 +37,8 @@ def test_new_entities_use_the_fitted_transformers():
 
 
 def test_mapping_transforms_only_its_views():
-    words, sizes = (
-        sp.random_array((30, 12), density=0.3, rng=np.random.default_rng(0)).tocsr(),
-        np.arange(60.0).reshape(30, 2),
-    )
+    words = sp.random_array((30, 12), density=0.3, rng=np.random.default_rng(0)).tocsr()
+    sizes = np.arange(60.0).reshape(30, 2)
     views = cs.Views({"words": words, "sizes": sizes, "same": sizes})
     transformed = cs.PerView({"words": TfidfTransformer(), "sizes": MaxAbsScaler()}).fit_transform(views)
     assert (transformed["words"] != TfidfTransformer().fit_transform(words)).nnz == 0
@@ -69,9 +67,6 @@ def test_feature_names_out_are_prefixed_by_the_view():
     model = cs.PerView({"left": PCA(1)}, views={"left": ["a", "b"], "right": ["c"]}).fit(frame)
     assert model.get_feature_names_out().tolist() == ["left__pca0", "right__c"]
     assert model.transform(frame).shape[1] == 2
-
-
-def test_feature_names_out_without_and_with_input_names():
     model = cs.PerView(StandardScaler()).fit({"u": np.eye(3)[:, :2], "v": np.eye(3)[:, :1]})
     assert model.get_feature_names_out().tolist() == ["u__x0", "u__x1", "v__x0"]
     assert model.get_feature_names_out(["p", "q", "r"]).tolist() == ["u__p", "u__q", "v__r"]

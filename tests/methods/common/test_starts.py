@@ -30,8 +30,7 @@ def compute_literally(rows, scales, divergence, seed):
     """Return the mean divergence of all entities from one of them, over the views that both have."""
     total, n_shared = 0.0, 0
     for name, view in rows.items():
-        X = view.X.to_scipy().toarray() if hasattr(view.X, "to_scipy") else np.asarray(view.X)
-        X = X.astype(np.float64)
+        X = np.asarray(view.X.to_scipy().toarray() if hasattr(view.X, "to_scipy") else view.X, np.float64)
         values = ((X - X[seed]) ** 2).sum(axis=1) if isinstance(divergence, SquaredEuclidean) else 1 - X @ X[seed]
         shared = view.present & view.present[seed]
         total = total + np.where(shared, values / scales[name], 0.0)

@@ -21,14 +21,13 @@ K = 3
 FAMILIES = {"gaussian": Gaussian(), "multinomial": Multinomial(smoothing=0.3)}
 
 
-def numbers(missing, n=90, seed=0):
-    return make_gaussian_views(n, n_clusters=K, n_features=(3, 2, 4), separation=4, missing=missing, random_state=seed)[
-        0
-    ]
+def numbers(missing):
+    options = {"n_clusters": K, "n_features": (3, 2, 4), "separation": 4, "random_state": 0}
+    return make_gaussian_views(90, missing=missing, **options)[0]
 
 
-def text(missing, n=90, seed=0):
-    views, _ = make_text_views(n, n_clusters=K, n_words=(12, 9, 15), length=8, missing=missing, random_state=seed)
+def text(missing):
+    views, _ = make_text_views(90, n_clusters=K, n_words=(12, 9, 15), length=8, missing=missing, random_state=0)
     return views.map(lambda block: block.toarray() if hasattr(block, "toarray") else block)
 
 
@@ -41,11 +40,6 @@ def fit_quietly(model, views, n_rounds=3):
         return model.set_params(max_iter=n_rounds, n_init=1, random_state=0).fit(views)
 
 
-def forget(memories):
-    """Return memories as if no entity had been seen."""
-    return map_leaves(lambda value: value * 0, memories)
-
-
 @cover_pairs(family=FAMILIES, missing=[0.0, 0.3], priors=PRIORS)
 def test_co_em_step_without_memory_is_a_round(family, missing, priors):
     views = MAKERS[family](missing)
@@ -54,7 +48,7 @@ def test_co_em_step_without_memory_is_a_round(family, missing, priors):
     shards, families, _ = prepare_mixture(views, before.families_, K, fitting=False)
     model = Model(families, params, {n: values["weights"] for n, values in before.params_.items()})
     sums = {name: run_e_step(shards, model, name, 0.4) for name in views.names}
-    memories = forget(remember_sums(shards, sums))
+    memories = map_leaves(lambda value: value * 0, remember_sums(shards, sums))  # as if no entity had been seen
     state, after = co_em_step(shards, model, memories, 0.4, PRIORS[priors])
     whole = next(co_em(shards, model, [0.4], PRIORS[priors]))
     assert state.record == pytest.approx(whole.record, rel=1e-9)
@@ -142,9 +136,8 @@ def literal_labels(blocks, present, centres, v, cost):
 
 def literal_sums(rows, labels):
     """Return the sums and numbers of each cluster's rows."""
-    return np.array([rows[labels == j].sum(axis=0) for j in range(K)]), np.array(
-        [(labels == j).sum() for j in range(K)]
-    )
+    is_member = labels == np.arange(K)[:, None]
+    return is_member @ rows, is_member.sum(axis=1)
 
 
 def newest(labels, order):

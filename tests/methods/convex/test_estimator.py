@@ -210,19 +210,6 @@ def test_em_with_uniform_weights_stops_by_change():
     assert set(model.view_weights_.values()) == {0.5}
 
 
-@pytest.mark.parametrize(("weights", "missing", "n_rounds"), [("learned", 0.3, 1), ("uniform", 0.0, 100_000)])
-@pytest.mark.filterwarnings("ignore:no convergence in 1 rounds")
-def test_em_reaches_newton_at_tight_tolerance(weights, missing, n_rounds):
-    """From equal exemplar weights, for fixed view weights or in the first round, there is one optimum."""
-    views, _ = make_views(20, 2, missing, seed=3)
-    options = {"weights": weights, "tol": 1e-9, "max_iter": n_rounds}
-    newton, em = fit_model(views, **options), fit_model(views, solver="em", inner_tol=1e-8, **options)
-    assert em.cost_ == pytest.approx(newton.cost_, abs=1e-8)
-    assert em.gap_ < 1e-6
-    np.testing.assert_allclose(weights_of(em), weights_of(newton), atol=1e-12)
-    assert np.array_equal(em.labels_, newton.labels_)
-
-
 def test_em_does_not_notice_exemplars_that_regain_weight():
     """An exemplar weight that an early round has made tiny grows too little per update to count as a change."""
     views, _ = make_views(40, 2, seed=3)
@@ -232,20 +219,16 @@ def test_em_does_not_notice_exemplars_that_regain_weight():
     assert em.cost_ > newton.cost_ + 1e-3
 
 
-@pytest.mark.parametrize("n_views", [2, 5])
-def test_noisy_views_of_paper(n_views):
+def test_noisy_views_of_paper():
     """A safe version of the paper's experiment."""
-    views, y = make_corrupted_views(n_views=n_views, n_noisy=2, random_state=0)
+    views, y = make_corrupted_views(n_views=5, n_noisy=2, random_state=0)
     model = fit_model(views)
     assert len(set(y[model.exemplars_])) == 3
-    weights = model.view_weights_
-    clean = [weight for name, weight in weights.items() if name.startswith("view")]
-    assert len(clean) == n_views
-    assert min(clean) > max(weights["noisy0"], weights["noisy1"])
-    if n_views == 5:
-        alone, uniform = fit_model(views[["view0"]]), fit_model(views, weights="uniform")
-        entropy, *others = (cs.metrics.average_entropy(y, fit.labels_) for fit in (model, alone, uniform))
-        assert entropy < min(others)
+    *clean, noisy0, noisy1 = weights_of(model)
+    assert min(clean) > max(noisy0, noisy1)
+    alone, uniform = fit_model(views[["view0"]]), fit_model(views, weights="uniform")
+    entropy, *others = (cs.metrics.average_entropy(y, fit.labels_) for fit in (model, alone, uniform))
+    assert entropy < min(others)
 
 
 # guarantees
@@ -300,21 +283,15 @@ def test_gap_is_correct(n, d, beta, weights):
     assert model.converged_
 
 
-def test_history():
-    views, _ = make_views()
-    model = fit_model(views)
-    assert list(model.history_) == ["round", "log_likelihood", "gap", "exemplars", "weight_view0", "weight_view1"]
-    assert model.history_["round"].tolist() == list(range(1, model.n_iter_ + 1))
-    assert model.history_["exemplars"][-1] == np.count_nonzero(model.exemplar_weights_)
-    assert model.history_["weight_view1"][-1] == model.view_weights_["view1"]
-    assert model.converged_
-
-
 def test_tol_matters():
     views, _ = make_views()
     loose, default, tight = (fit_model(views, tol=tol) for tol in (1e-2, 1e-4, 1e-7))
     assert loose.n_iter_ < default.n_iter_ < tight.n_iter_
-    rises = np.diff(default.history_["log_likelihood"])
+    history = default.history_
+    assert list(history) == ["round", "log_likelihood", "gap", "exemplars", "weight_view0", "weight_view1"]
+    assert history["round"].tolist() == list(range(1, default.n_iter_ + 1))
+    assert history["exemplars"][-1] == np.count_nonzero(default.exemplar_weights_)
+    rises = np.diff(history["log_likelihood"])
     assert (rises[:-1] >= 1e-4).all()
     assert rises[-1] < 1e-4
     assert fit_model(views, tol=1e-12, weights="uniform").gap_ <= 1e-12
@@ -337,10 +314,9 @@ def test_finds_clear_clusters(mode):
 
 def test_default_clusters_are_all_exemplars():
     views, _ = make_views()
-    model = cs.ConvexMixture().fit(views)
+    model, fewer = (cs.ConvexMixture(beta=beta).fit(views) for beta in (1.0, 0.3))
     assert model.n_clusters_ == np.count_nonzero(model.exemplar_weights_) == len(model.exemplars_)
     assert set(model.labels_) == set(range(model.n_clusters_))
-    fewer = cs.ConvexMixture(beta=0.3).fit(views)
     assert fewer.n_clusters_ < model.n_clusters_
 
 
@@ -366,21 +342,13 @@ def fitted(request):
     return request.param, views, fit_in_mode(request.param, views)
 
 
-def test_model_repeats_its_labels(fitted):
-    _, views, model = fitted
+def test_model_repeats_its_labels_and_score(fitted):
+    mode, views, model = fitted
     again = pickle.loads(pickle.dumps(model))
     assert np.array_equal(again.predict(views), model.labels_)
     assert np.array_equal(model.predict(views[20:35]), model.labels_[20:35])
     assert model.predict(views[:0]).shape == (0,)
-    assert again.view_weights_ == model.view_weights_
-    fresh = clone(model)
-    assert not hasattr(fresh, "labels_")
-    assert fresh.get_params() == model.get_params()
-    assert np.array_equal(fresh.fit_predict(views), model.labels_)
-
-
-def test_score_on_training_data_is_minus_cost(fitted):
-    mode, views, model = fitted
+    assert np.array_equal(clone(model).fit_predict(views), model.labels_)
     if mode != "bounded":  # with an active bound, the cost differs
         assert model.score(views) == pytest.approx(-model.cost_, rel=1e-9)
     assert model.score(views[:30]) != model.score(views[30:])
@@ -401,12 +369,11 @@ def test_order_names_and_missing_values_do_not_matter(fitted):
 
 
 @pytest.mark.parametrize("mode", MODES)
+@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_few_entities(mode):
     for n in (1, 2, 3):
         views, _ = make_views(n)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            model = fit_in_mode(mode, views, **({} if mode == "all" else {"n_clusters": 1}))
+        model = fit_in_mode(mode, views, **({} if mode == "all" else {"n_clusters": 1}))
         assert model.exemplar_weights_.sum() == pytest.approx(1)
         assert np.isfinite(weights_of(model)).all()
         assert np.array_equal(model.predict(views), model.labels_)
@@ -432,8 +399,7 @@ def test_distances_agree_with_features(mode):
     plain, model = fit_in_mode(mode, old), fit_in_mode(mode, blocks, divergence="precomputed")
     assert_same_fit(model, plain)
     distances = {name: cdist(new[name], old[name], "sqeuclidean") for name in views.names}
-    again = pickle.loads(pickle.dumps(model))
-    assert np.array_equal(again.predict(distances), plain.predict(new))
+    assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(distances), plain.predict(new))
     assert np.array_equal(model.predict({"view1": distances["view1"]}), plain.predict(new[["view1"]]))
     if mode != "refined":
         P = plain.predict_proba(new)
@@ -448,7 +414,6 @@ def test_kernels_agree_with_features(mode):
     views, _ = make_views(60, separation=3, seed=4)
     blocks = {name: X @ X.T for name, X in views.items()}
     before = {name: K.copy() for name, K in blocks.items()}
-    assert all(np.ptp(K.diagonal()) > 1 for K in blocks.values())
     model = fit_in_mode(mode, blocks, divergence="kernel")
     assert_same_fit(model, fit_in_mode(mode, views))
     assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(blocks), model.predict(blocks))
@@ -478,14 +443,11 @@ def test_predict_from_kernel_of_one_view(weights):
 def test_asymmetric_distances_have_points_as_rows():
     P = np.random.default_rng(0).dirichlet(np.full(5, 0.5), 60) * 0.9 + 0.02
     D = kl_div(P[:, None], P[None]).sum(axis=2)
-    assert np.abs(D - D.T).max() > 0.1 * D.max()
     plain = fit_model(P[:40], divergence="kl")
     with pytest.warns(UserWarning, match="view 'view0': the matrix of distances is not symmetric: its rows") as told:
         model = fit_model(D[:40, :40], divergence="precomputed")
     assert [warning.filename for warning in told] == [__file__]
-    assert model.betas_ == pytest.approx(plain.betas_)
-    np.testing.assert_allclose(model.exemplar_weights_, plain.exemplar_weights_, atol=1e-6)
-    assert np.array_equal(model.labels_, plain.labels_)
+    assert_same_fit(model, plain)
     assert np.array_equal(model.predict(D[40:, :40]), plain.predict(P[40:]))
 
 
@@ -496,8 +458,7 @@ def test_precomputed_with_missing_entities():
         D[~views.present[:, v]] = D[:, ~views.present[:, v]] = np.nan
     precomputed = cs.Views(blocks, present=views.present)
     plain, model = fit_model(views), fit_model(precomputed, divergence="precomputed")
-    np.testing.assert_allclose(model.exemplar_weights_, plain.exemplar_weights_, atol=1e-6)
-    assert np.array_equal(model.labels_, plain.labels_)
+    assert_same_fit(model, plain)
     assert np.array_equal(model.predict(precomputed), model.labels_)
 
 
@@ -550,20 +511,18 @@ def places(seed=0):
 )
 def test_divergences_on_suitable_data(divergence, make, weights):
     X, y = make()
-    before = X.copy()
-    model = fit_model({"a": X, "b": X[:, ::-1]}, divergence=divergence, weights=weights)
+    views = {"a": X, "b": X[:, ::-1]}
+    model = fit_model(views, divergence=divergence, weights=weights)
     assert adjusted_rand_score(y, model.labels_) > 0.94
-    assert np.array_equal(model.predict({"a": X, "b": X[:, ::-1]}), model.labels_)
-    assert np.array_equal(X, before)
+    assert np.array_equal(model.predict(views), model.labels_)
 
 
 def test_divergence_per_view():
     (a, y), (b, other) = places(), tags()
     b = b[np.argsort(other, kind="stable")][np.argsort(np.argsort(y, kind="stable"))]  # in the order of y
-    model = fit_model({"places": a, "tags": b}, divergence={"tags": "bernoulli", "places": Mahalanobis()})
-    assert adjusted_rand_score(y, model.labels_) == 1.0
-    by_place = fit_model([a, b], divergence=[Mahalanobis(), "bernoulli"])
-    assert np.array_equal(by_place.labels_, model.labels_)
+    for divergence in ({"tags": "bernoulli", "places": Mahalanobis()}, [Mahalanobis(), "bernoulli"]):
+        model = fit_model({"places": a, "tags": b}, divergence=divergence)
+        assert adjusted_rand_score(y, model.labels_) == 1.0
 
 
 # kinds of arrays
@@ -584,10 +543,9 @@ def test_sparse_equals_dense(divergence, mode):
     if divergence == "bernoulli":
         whole = {name: (X > 1).astype(float) for name, X in whole.items()}
     views = cs.Views({name: sp.csr_array(X) for name, X in whole.items()})
-    sparse, dense = fit_in_mode(mode, views, divergence=divergence), fit_in_mode(mode, whole, divergence=divergence)
+    sparse, dense = (fit_in_mode(mode, X, divergence=divergence) for X in (views, whole))
     assert np.count_nonzero(dense.exemplar_weights_) < 40
-    np.testing.assert_allclose(sparse.exemplar_weights_, dense.exemplar_weights_, atol=1e-6)
-    assert np.array_equal(sparse.labels_, dense.labels_)
+    assert_same_fit(sparse, dense)
     assert np.array_equal(sparse.predict(whole), dense.labels_)
     assert np.array_equal(dense.predict(views), dense.labels_)
 
@@ -644,10 +602,8 @@ def test_array_types(to_kind, make, options, sizes, tune):
     views = make()
     kind = cs.Views({name: to_kind(np.array(X)) for name, X in views.items()}, present=views.present)
     plain, other = (cs.ConvexMixture(**({"n_clusters": 3} | options)).fit(data) for data in (views, kind))
-    np.testing.assert_allclose(other.exemplar_weights_, plain.exemplar_weights_, atol=1e-6)
-    assert np.array_equal(plain.labels_, other.labels_)
+    assert_same_fit(other, plain)
     assert np.array_equal(other.predict(kind), other.labels_)
-    assert other.view_weights_ == pytest.approx(plain.view_weights_, abs=1e-6)
     assert other.n_iter_ == plain.n_iter_
 
 
@@ -704,17 +660,16 @@ def test_explains_full_device(monkeypatch):
     class OutOfMemoryError(RuntimeError):
         pass
 
-    def too_large(self, left, right):
+    def raise_full(self, left, right):
         raise OutOfMemoryError("tried to allocate 40 GiB")
 
     views, _ = make_views(60)
     model = fit_model(views)
-    monkeypatch.setattr(EuclideanMeasure, "tile", too_large)
+    monkeypatch.setattr(EuclideanMeasure, "tile", raise_full)
     advice = r"does not fit the device: give fewer entities \(views\[rows\]\), or numbers in float32"
-    with pytest.raises(MemoryError, match="the comparison of 60 entities with each other " + advice):
-        fit_model(views)
-    with pytest.raises(MemoryError, match="the comparison of 60 entities with the exemplars " + advice):
-        model.predict(views)
+    for compare, others in ((model.fit, "each other"), (model.predict, "the exemplars")):
+        with pytest.raises(MemoryError, match=f"the comparison of 60 entities with {others} {advice}"):
+            compare(views)
 
 
 @pytest.mark.parametrize("mode", ["learned", "uniform", "refined"])
@@ -724,9 +679,8 @@ def test_result_does_not_depend_on_threads(mode, tune):
     views, _ = make_views(90, 2, 0.2, separation=2)
     first, *others = (fit_in_mode(mode, views, n_jobs=n) for n in (1, 2, 5))
     for other in others:
-        assert np.array_equal(first.exemplar_weights_, other.exemplar_weights_)
-        assert np.array_equal(first.labels_, other.labels_)
-        assert first.view_weights_ == other.view_weights_
+        for name in ("exemplar_weights_", "labels_"):
+            assert np.array_equal(getattr(first, name), getattr(other, name))
         assert first.history_["log_likelihood"].tolist() == other.history_["log_likelihood"].tolist()
 
 
@@ -760,10 +714,9 @@ def test_first_of_identical_rows_is_exemplar(mode, dtype):
     rng = np.random.default_rng(0)
     X = np.repeat(rng.standard_normal((25, 2)), 3, axis=0)[rng.permutation(75)].astype(dtype)
     model = fit_in_mode(mode, {"a": X, "b": X[:, ::-1] * 2 + 1})
-    for exemplar in np.flatnonzero(model.exemplar_weights_):
-        assert np.flatnonzero((X[exemplar] == X).all(axis=1))[0] == exemplar
-    for x in X:
-        assert len(set(model.labels_[(x == X).all(axis=1)])) == 1
+    _, first, group = np.unique(X, axis=0, return_index=True, return_inverse=True)
+    assert set(np.flatnonzero(model.exemplar_weights_)) <= set(first)
+    assert np.array_equal(model.labels_, model.labels_[first][group])
 
 
 def test_copies_of_exemplar_share_its_cluster():
@@ -884,25 +837,20 @@ def test_entities_without_shared_view_stay_apart(mode):
 
 
 @pytest.mark.parametrize("mode", ["learned", "uniform", "refined", "bounded"])
-def test_predict_distant_entity(mode):
+@pytest.mark.parametrize("far", [1e3, 1e8, 1e150])
+def test_predict_distant_entity(mode, far):
     views, _ = make_views()
-    model = fit_in_mode(mode, views)
-    for far in (1e3, 1e8, 1e150):
-        distant = {name: np.full((2, X.shape[1]), far) for name, X in views.items()}
-        assert set(model.predict(distant)) <= {0, 1, 2}
-        if mode != "refined":
-            np.testing.assert_allclose(model.predict_proba(distant).sum(axis=1), 1)
+    model, distant = fit_in_mode(mode, views), views[:2].map(lambda X: np.full_like(X, far))
+    assert set(model.predict(distant)) <= {0, 1, 2}
+    if mode != "refined":
+        np.testing.assert_allclose(model.predict_proba(distant).sum(axis=1), 1)
 
 
 @pytest.mark.parametrize("mode", ["learned", "uniform", "em"])
+@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_fit_with_outlier(mode):
-    views, _ = make_views()
-    blocks = {name: np.array(X) for name, X in views.items()}
-    for X in blocks.values():
-        X[7] = 1e4
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        model = fit_in_mode(mode, blocks, beta=100.0)
+    views = make_views()[0].map(lambda X: np.where(np.arange(60)[:, None] == 7, 1e4, X))
+    model = fit_in_mode(mode, views, beta=100.0)
     assert np.isfinite(model.exemplar_weights_).all()
     assert np.isfinite(weights_of(model)).all()
     assert model.gap_ <= (1e-3 if mode == "em" else 1e-6)
@@ -941,7 +889,6 @@ def test_min_weight_is_respected():
     for least in (0.05, 0.25):
         model = fit_model(views, min_weight=least)
         assert min(model.view_weights_.values()) == pytest.approx(least, abs=1e-6)
-        assert weights_of(model).sum() == pytest.approx(1)
         assert np.array_equal(model.predict(views), model.labels_)
         assert all(b >= a - 1e-9 for a, b in pairwise(model.history_["log_likelihood"]))
     np.testing.assert_allclose(weights_of(model), 0.25, atol=1e-6)
@@ -975,10 +922,8 @@ def test_view_without_finite_score_needs_no_weight():
 def test_min_weight_is_accurate():
     rng = np.random.default_rng(117)
     n, n_views = rng.integers(4, 60), rng.integers(2, 6)
-    blocks = [
-        rng.standard_normal((n, d)) * rng.uniform(0.1, 9) + 3 * rng.integers(0, 2, (n, 1))
-        for d in range(1, n_views + 1)
-    ]
+    sizes = range(1, n_views + 1)
+    blocks = [rng.standard_normal((n, d)) * rng.uniform(0.1, 9) + 3 * rng.integers(0, 2, (n, 1)) for d in sizes]
     model = fit_model(blocks, 2, min_weight=0.5 / n_views)
     assert min(model.view_weights_.values()) >= 0.5 / n_views - 1e-6
 
@@ -1025,18 +970,16 @@ def test_beta_by_separation():
         warnings.simplefilter("ignore", UserWarning)
         model = fit_model(views, beta="auto")
         table = model.beta_search_
-        best = table["beta"][table["separation"].argmax()]
-        chosen = fit_model(views, beta=best)
+        best = table["separation"].argmax()
+        chosen = fit_model(views, beta=table["beta"][best])
         again = cs.ConvexMixture(3, beta="auto").fit(views, np.random.default_rng(0).permutation(y))
     assert list(table) == ["beta", "clusters", "separation"]
-    assert table["beta"].min() == 0.5
-    assert table["beta"].max() == 3.0
+    assert (table["beta"].min(), table["beta"].max()) == (0.5, 3.0)
     assert model.betas_ == pytest.approx(chosen.betas_)
     assert np.array_equal(model.labels_, chosen.labels_)
-    assert table["clusters"][table["separation"].argmax()] == model.n_clusters_
+    assert table["clusters"][best] == model.n_clusters_
     assert np.array_equal(again.labels_, model.labels_)
     assert np.array_equal(again.beta_search_["separation"], table["separation"])
-    assert not hasattr(chosen, "beta_search_")
     assert not hasattr(model.set_params(beta=1.0).fit(views), "beta_search_")
 
 
@@ -1078,13 +1021,10 @@ def test_verbose(capfd):
     fit_model(views, refine="kernel-kmeans")
     assert capfd.readouterr() == ("", "")
     model = fit_model(views, refine="kernel-kmeans", verbose=True)
-    output = capfd.readouterr()
-    assert output.out == ""
-    assert re.search(
-        r"ConvexMixture: start 1 of 1, round 1: log_likelihood -\d\.\d+, gap .*weight_view0 0\.\d+", output.err
-    )
-    assert f"round {model.n_iter_}: " in output.err
-    assert re.search(r"kernel k-means: start 1 of 1, round 1: cost \d", output.err)
+    lines = capfd.readouterr().err
+    assert re.search(r"ConvexMixture: start 1 of 1, round 1: log_likelihood -\d\.\d+, gap .*weight_view0 0\.\d+", lines)
+    assert f"round {model.n_iter_}: " in lines
+    assert re.search(r"kernel k-means: start 1 of 1, round 1: cost \d", lines)
 
 
 def interrupt_at(call, function):
@@ -1127,10 +1067,9 @@ def test_interrupt_keeps_last_round(monkeypatch):
     ],
 )
 def test_interrupt_of_search_and_refinement(module, function, call, options, monkeypatch):
-    views, _ = make_views(separation=2)
     monkeypatch.setattr(module, function, interrupt_at(call, getattr(module, function)))
     with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the best result so far"):
-        fit_model(views, **options)
+        fit_model(make_views(separation=2)[0], **options)
 
 
 # errors and warnings
@@ -1142,25 +1081,14 @@ def test_interrupt_of_search_and_refinement(module, function, call, options, mon
         ({"weights": "equal"}, "The 'weights' parameter of ConvexMixture must be"),
         ({"divergence": "sausage"}, "The 'divergence' parameter of ConvexMixture must be"),
         ({"divergence": ["kl", "sausage"]}, "view 'view1': no divergence 'sausage'; choose from 'squared-euclidean'"),
-        (
-            {"divergence": {"view0": "kl"}},
-            "divergence has nothing for view 'view1': name every one of 'view0', 'view1'",
-        ),
+        ({"divergence": {"view0": "kl"}}, "divergence has nothing for view 'view1': name every one of 'view0'"),
         ({"divergence": {"view0": "kl", "b": "kl"}}, "divergence names view 'b'; the views are 'view0', 'view1'"),
         ({"divergence": ["kl"]}, r"divergence lists 1 values for 2 views \('view0', 'view1'\): give one each"),
-        (
-            {"divergence": Mahalanobis},
-            "view 'view0': divergence=<class .* is neither a name nor a divergence: give an object such as "
-            r"consilience.divergences.KullbackLeibler\(smoothing=0.1\)",
-        ),
+        ({"divergence": Mahalanobis}, "divergence=<class .*: give an object such as consilience.*smoothing=0.1"),
         ({"divergence": ["cosine", None]}, "view 'view1': divergence=None is neither a name nor a divergence"),
         ({"divergence": "kl"}, "view 'view0': divergence 'kl' needs counts or shares, none negative: use divergence"),
-        (
-            {"divergence": "precomputed"},
-            r"view 'view0': divergence='precomputed' or 'kernel' needs a square matrix, .*got shape \(60, 2\)",
-        ),
+        ({"divergence": "precomputed"}, r"='precomputed' or 'kernel' needs a square matrix, .*got shape \(60, 2\)"),
         ({"beta": 0}, "The 'beta' parameter of ConvexMixture must be"),
-        ({"beta": np.nan}, "The 'beta' parameter of ConvexMixture must be"),
         ({"beta": "automatic"}, "The 'beta' parameter of ConvexMixture must be"),
         ({"beta": [1.0, 0]}, "view 'view1': beta=0 must be a number above 0"),
         ({"beta": [1.0, np.inf]}, "view 'view1': beta=inf must be a number above 0"),
@@ -1172,22 +1100,17 @@ def test_interrupt_of_search_and_refinement(module, function, call, options, mon
         ({"min_weight": -0.1}, "The 'min_weight' parameter of ConvexMixture must be"),
         ({"init": [1.0]}, r"init lists 1 values for 2 views \('view0', 'view1'\): give one each"),
         ({"init": {"view0": 1, "view1": 0}}, "view 'view1': init=0 must be a weight, a number above 0"),
-        ({"init": [np.nan, 1]}, "view 'view0': init=nan must be a weight, a number above 0"),
         ({"init": ["a", "b"]}, "view 'view0': init='a' must be a weight, a number above 0"),
         ({"init": np.ones((2, 2))}, r"view 'view0': init=\[1.0, 1.0\] must be a weight, a number above 0"),
         ({"refine": "k-means"}, "The 'refine' parameter of ConvexMixture must be"),
         (
             {"divergence": ["cosine", Bernoulli()], "refine": "kernel-kmeans"},
-            r"view 'view1': refine='kernel-kmeans' needs squared distances, which the divergence Bernoulli\(margin="
-            r"0.001\) is not: use refine=None, or divergence 'squared-euclidean' or 'cosine'",
+            r"'view1': refine='kernel-kmeans' needs squared distances, which .*Bernoulli.* is not: use refine=None, or",
         ),
         ({"solver": "sqp"}, "The 'solver' parameter of ConvexMixture must be"),
         ({"solver": "em", "inner_tol": 0}, "The 'inner_tol' parameter of ConvexMixture must be"),
         ({"inner_tol": 0.01}, r"inner_tol=0.01 is not used with solver='newton', only with solver='em': leave it out"),
-        (
-            {"solver": "em", "n_clusters": None},
-            "solver='em' leaves every entity a positive weight.*: give n_clusters, or use solver='newton'",
-        ),
+        ({"solver": "em", "n_clusters": None}, "'em' leaves every entity a positive weight.*: give n_clusters, or"),
         ({"max_iter": 0}, "The 'max_iter' parameter of ConvexMixture must be"),
         ({"tol": -1.0}, "The 'tol' parameter of ConvexMixture must be"),
     ],
@@ -1229,8 +1152,6 @@ def test_refuses_invalid_matrices():
     model = fit_model({"a": D}, divergence="precomputed")
     with pytest.raises(ValueError, match="view 'a': divergence='precomputed' needs distances, and one is negative"):
         model.predict({"a": -D})
-    with pytest.raises(ValueError, match="view 'a' has 20 columns, but had 30 in fit"):
-        model.predict({"a": D[:, :20]})
 
 
 def test_warns_of_indefinite_kernel():
@@ -1263,9 +1184,8 @@ def test_warns_of_zero_rows():
 
 def test_rounds_that_end_by_the_limit_of_updates_do_not_converge(tune):
     tune("methods.convex.algorithm", max_updates=2)
-    views, _ = make_views()
     with pytest.warns(ConvergenceWarning, match="no convergence in 3 rounds"):
-        model = cs.ConvexMixture(3, solver="em", inner_tol=1e-9, tol=1e9, max_iter=3).fit(views)
+        model = cs.ConvexMixture(3, solver="em", inner_tol=1e-9, tol=1e9, max_iter=3).fit(make_views()[0])
     assert not model.converged_
 
 
@@ -1285,9 +1205,8 @@ def test_warns_of_large_beta(weights, beta):
 @pytest.mark.parametrize("beta", [1e-4, 1e-12])
 def test_warns_of_small_beta(beta):
     """The remedy is the same whether one exemplar has all weight or equal weights are within the gap."""
-    views, _ = make_views()
     with pytest.warns(UserWarning, match="[Rr]aise beta"):
-        model = fit_model(views, beta=beta)
+        model = fit_model(make_views()[0], beta=beta)
     assert np.isfinite(weights_of(model)).all()
 
 
@@ -1297,26 +1216,18 @@ def test_warns_of_fewer_exemplars_than_clusters():
     with pytest.warns(UserWarning, match=message) as told:
         model = cs.ConvexMixture(3, beta=0.01, weights="uniform").fit(views)
     assert {warning.filename for warning in told} == {__file__}
-    assert model.n_clusters_ == 1
-    assert len(model.exemplars_) == 1
-    assert set(model.labels_) == {0}
-    assert model.predict_proba(views).shape == (60, 1)
+    assert model.n_clusters_ == len(model.exemplars_) == 1
+    assert model.predict_proba(views).tolist() == [[1]] * 60
 
 
 @pytest.mark.parametrize(
     ("weights", "solver", "raised"),
-    [
-        ("learned", "newton", "tol"),
-        ("uniform", "newton", "tol"),
-        ("learned", "em", "tol"),
-        ("uniform", "em", "inner_tol"),
-    ],
+    [("learned", "newton", "tol"), ("uniform", "newton", "tol"), ("uniform", "em", "inner_tol")],
 )
 def test_warns_of_too_few_rounds(weights, solver, raised):
-    views, _ = make_views()
     message = rf"no convergence in 2 rounds, the gap is .*: raise max_iter, or {raised} \(now "
     with pytest.warns(ConvergenceWarning, match=message) as told:
-        model = cs.ConvexMixture(3, weights=weights, solver=solver, max_iter=2).fit(views)
+        model = cs.ConvexMixture(3, weights=weights, solver=solver, max_iter=2).fit(make_views()[0])
     assert {warning.filename for warning in told} == {__file__}
     assert model.n_iter_ == 2
     assert not model.converged_

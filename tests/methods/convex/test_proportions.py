@@ -249,8 +249,7 @@ def test_start_does_not_matter(seed):
     rng = np.random.default_rng(seed)
     m = A.shape[1]
     expected = mixture_proportions(A, w, tol=1e-8).objective
-    every_third = np.where(np.arange(m) % 3 == 0, 1.0, 0.0)
-    starts = [rng.dirichlet(np.ones(m)), every_third, *np.eye(m)[rng.integers(m, size=3)]]
+    starts = [rng.dirichlet(np.ones(m)), 1.0 * (np.arange(m) % 3 == 0), *np.eye(m)[rng.integers(m, size=3)]]
     feasible = [start for start in starts if (A @ start / A.max(axis=1))[w > 0].min() > 1e-8]
     assert feasible
     for start in feasible:
@@ -409,27 +408,20 @@ def test_components_removed_too_early_return():
     np.testing.assert_allclose(result.q, expected.q, atol=1e-5)
 
 
-def test_hard_problems_leave_conjugate_steps_for_sets(monkeypatch, tune):
-    A = likelihoods(400, 30.0)
+@pytest.mark.parametrize(
+    ("n", "sharpness", "max_steps", "sizes"), [(400, 30.0, 1, WITHOUT_SETS), (450, 100.0, None, {"largest_set": 20.0})]
+)
+def test_hard_problems_and_large_sets_switch_the_kind_of_step(n, sharpness, max_steps, sizes, monkeypatch, tune):
+    A = likelihoods(n, sharpness)
     expected = mixture_proportions(A)
-    tune("methods.convex.conjugate", max_steps=1)
-    tune("methods.convex.proportions", **WITHOUT_SETS)
+    if max_steps:
+        tune("methods.convex.conjugate", max_steps=max_steps)
+    tune("methods.convex.proportions", **sizes)
     steps = count_conjugate_steps(monkeypatch)
     result = mixture_proportions(A)
-    assert 0 < len(steps) < result.n_iter
-    assert_solved(result, A, np.full(400, 1 / 400))
+    assert 0 < len(steps) < result.n_iter - (max_steps is None)
+    assert_solved(result, A, np.full(n, 1 / n))
     assert result.objective == pytest.approx(expected.objective, abs=1e-6)
-
-
-def test_large_sets_switch_to_conjugate_steps(monkeypatch, tune):
-    A = likelihoods(450, 100.0)
-    expected = mixture_proportions(A).objective
-    tune("methods.convex.proportions", largest_set=20.0)
-    steps = count_conjugate_steps(monkeypatch)
-    result = mixture_proportions(A)
-    assert 0 < len(steps) < result.n_iter - 1
-    assert_solved(result, A, np.full(450, 1 / 450))
-    assert result.objective == pytest.approx(expected, abs=1e-6)
 
 
 def test_set_size_is_limited():
@@ -545,22 +537,17 @@ def test_products_are_summed_in_float64(to_kind, cached, dtype, span, tune):
 # convergence
 
 
-def test_rounds_are_counted_and_limited():
-    A = likelihoods(600)
+def test_rounds_are_limited_and_grow_with_precision():
     for max_iter in (1, 2, 3):
-        result = mixture_proportions(A, max_iter=max_iter)
+        result = mixture_proportions(likelihoods(600), max_iter=max_iter)
         assert result.n_iter == max_iter
         assert not result.converged
         assert result.gap > 1e-6
-
-
-def test_more_rounds_and_smaller_tol_improve():
-    A, tolerances = likelihoods(300, 2.0), (1e-1, 1e-4, 1e-8)
-    results = [mixture_proportions(A, tol=tol) for tol in tolerances]
-    assert all(result.gap <= tol for result, tol in zip(results, tolerances, strict=True))
-    rounds = [result.n_iter for result in results]
-    assert rounds == sorted(rounds)
-    assert rounds[0] < rounds[-1]
+    loose, default, tight = (mixture_proportions(likelihoods(300, 2.0), tol=tol) for tol in (1e-1, 1e-4, 1e-8))
+    assert loose.n_iter <= default.n_iter <= tight.n_iter > loose.n_iter
+    assert loose.gap <= 1e-1
+    assert default.gap <= 1e-4
+    assert tight.gap <= 1e-8
 
 
 @pytest.mark.parametrize("largest", [0.01, 500.0])

@@ -7,7 +7,7 @@ import pytest
 from scipy.linalg import subspace_angles
 
 import literal
-from consilience.affinities import Cosine, Gaussian, Landmarks, Linear, NearestNeighbors
+from consilience.affinities import Cosine, Gaussian, Landmarks, Linear, NearestNeighbors, Precomputed
 from consilience.arrays import normalize_rows
 from consilience.datasets import load_digits_views, make_gaussian_views
 from consilience.methods.spectral.algorithm import (
@@ -21,11 +21,13 @@ from consilience.methods.spectral.algorithm import (
 )
 
 
-def blocks_of(n_views, n=150, separation=4):
-    views, _ = make_gaussian_views(
-        n, n_clusters=4, n_features=(5, 4, 6)[:n_views], separation=separation, random_state=1
-    )
-    return [views[name] for name in views.names]
+def blocks_of(n_views):
+    options = {"n_clusters": 4, "n_features": (5, 4, 6)[:n_views], "separation": 4, "random_state": 1}
+    return [block for _, block in make_gaussian_views(150, **options)[0].items()]
+
+
+def operators_of(affinity, blocks):
+    return [affinity.build_operator(X, np.random.default_rng(0)) for X in blocks]
 
 
 def rounds_of(operators, n_vectors, n_rounds, n_projections=None):
@@ -54,7 +56,7 @@ def sine(first, second):
 )
 def test_matches_the_literal_algorithm(affinity, n_views, n_vectors, shifted):
     blocks = blocks_of(n_views)
-    operators = [affinity.build_operator(X, np.random.default_rng(0)) for X in blocks]
+    operators = operators_of(affinity, blocks)
     kernels = [operator @ np.eye(150) for operator in operators]
     for n_rounds, views in enumerate(rounds_of(operators, n_vectors, 3)):
         expected, was_shifted = literal.co_trained_spectral(kernels, n_vectors, n_rounds)
@@ -67,20 +69,15 @@ def test_matches_the_literal_algorithm(affinity, n_views, n_vectors, shifted):
 def test_matches_the_literal_algorithm_on_digits(width, shifted):
     views, _ = load_digits_views()
     blocks = [views[name][::4] for name in ("fou", "fac", "zer")]
-    widths = [width * Gaussian().learn(X).bandwidth for X in blocks]
-    operators = [
-        Gaussian(bandwidth).build_operator(X, np.random.default_rng(0))
-        for bandwidth, X in zip(widths, blocks, strict=True)
-    ]
-    kernels = [operator @ np.eye(500) for operator in operators]
-    views_after_rounds = rounds_of(operators, 10, 3)[-1]
-    expected, was_shifted = literal.co_trained_spectral(kernels, 10, 3)
+    operators = [operators_of(Gaussian(width * Gaussian().learn(X).bandwidth), [X])[0] for X in blocks]
+    expected, was_shifted = literal.co_trained_spectral([operator @ np.eye(500) for operator in operators], 10, 3)
     assert was_shifted == shifted
-    assert max(sine(view.U, U) for view, U in zip(views_after_rounds, expected, strict=True)) < 1e-8
+    for view, U in zip(rounds_of(operators, 10, 3)[-1], expected, strict=True):
+        assert sine(view.U, U) < 1e-8
 
 
 def test_rounds_do_not_depend_on_the_order_of_views():
-    operators = [Gaussian().build_operator(X, np.random.default_rng(0)) for X in blocks_of(3)]
+    operators = operators_of(Gaussian(), blocks_of(3))
     straight = rounds_of(operators, 4, 2)[-1]
     turned = rounds_of(operators[::-1], 4, 2)[-1][::-1]
     assert max(sine(a.U, b.U) for a, b in zip(straight, turned, strict=True)) < 1e-8
@@ -88,13 +85,11 @@ def test_rounds_do_not_depend_on_the_order_of_views():
 
 def test_blocks_and_float32_give_the_same_embedding(tune):
     blocks = blocks_of(3)
-    whole = rounds_of([Gaussian().build_operator(X, np.random.default_rng(0)) for X in blocks], 4, 2)[-1]
-    single = rounds_of(
-        [Gaussian().build_operator(X.astype(np.float32), np.random.default_rng(0)) for X in blocks], 4, 2
-    )[-1]
+    whole = rounds_of(operators_of(Gaussian(), blocks), 4, 2)[-1]
+    single = rounds_of(operators_of(Gaussian(), [X.astype(np.float32) for X in blocks]), 4, 2)[-1]
     tune("arrays.pairwise", max_cached_bytes=0, symmetric_tile=1000)
     tune("methods.spectral.algorithm", search_block=1000)
-    cut = rounds_of([Gaussian().build_operator(X, np.random.default_rng(0)) for X in blocks], 4, 2)[-1]
+    cut = rounds_of(operators_of(Gaussian(), blocks), 4, 2)[-1]
     for a, b, c in zip(whole, cut, single, strict=True):
         assert sine(a.U, b.U) < 1e-10
         assert c.U.dtype == np.float32
@@ -126,7 +121,7 @@ def test_find_smallest_entry(searched, tune):
 )
 def test_placing_fitted_entities_repeats_the_embedding(affinity, n_rounds):
     blocks = blocks_of(3)
-    operators = [affinity.build_operator(X, np.random.default_rng(0)) for X in blocks]
+    operators = operators_of(affinity, blocks)
     rounds = rounds_of(operators, 5, n_rounds)
     crosses = [operator.compare_with(X[30:50]) for operator, X in zip(operators, blocks, strict=True)]
     placed = place_entities(rounds, crosses, n_projections=5)
@@ -134,48 +129,29 @@ def test_placing_fitted_entities_repeats_the_embedding(affinity, n_rounds):
         np.testing.assert_allclose(U, view.U[30:50], atol=1e-8)
 
 
-def test_null_eigenvectors_are_zero():
-    X = np.random.default_rng(0).random((50, 2))
-    operators = [
-        Linear().build_operator(X, np.random.default_rng(0)),
-        Gaussian().build_operator(X, np.random.default_rng(0)),
-    ]
-    first, last = rounds_of(operators, 5, 1)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_null_eigenvectors_are_zero(dtype):
+    X = np.random.default_rng(0).random((50, 2)).astype(dtype)
+    first, last = rounds_of([operators_of(affinity, [X])[0] for affinity in (Linear(), Gaussian())], 5, 1)
     assert np.count_nonzero(first[0].values) == 2
     assert not first[0].U[:, 2:].any()
     assert np.isfinite(last[0].U).all()
 
 
 def test_isolated_entity_stays_at_zero():
-    X = np.random.default_rng(0).random((30, 4))
-    X[:, 2:] = 0
+    X = np.random.default_rng(0).random((30, 4)) * [1, 1, 0, 0]
     X[7] = [0, 0, 1, 0]  # shares no column with anyone; its cosine with itself is all it has
     lonely = np.random.default_rng(0).random((30, 30))
     lonely = lonely + lonely.T
     lonely[7] = lonely[:, 7] = 0
-    operator = Cosine().build_operator(X, np.random.default_rng(0))
-
-    class Given:
-        shape, dtype, exact = (30, 30), np.dtype(float), True
-
-        def parts(self):
-            return np.zeros(30, int)
-
-        def __matmul__(self, U):
-            return lonely @ U
-
-        def columns(self, entities):
-            return lonely[:, entities]
-
-    first, last = rounds_of([Given(), operator], 3, 1)
+    first, last = rounds_of([*operators_of(Precomputed(), [lonely]), *operators_of(Cosine(), [X])], 3, 1)
     assert not first[0].U[7].any()
     assert all(np.isfinite(view.U).all() for view in [*first, *last])
 
 
 @pytest.mark.parametrize("affinity", [Gaussian(), Gaussian(0.5), NearestNeighbors(15, "euclidean"), Linear()])
 def test_first_eigenvectors_do_not_depend_on_the_solver(affinity, tune):
-    X = blocks_of(1)[0]
-    operator = affinity.build_operator(X, np.random.default_rng(0))
+    (operator,) = operators_of(affinity, blocks_of(1))
     dense = embed_view(operator, 4, np.random.default_rng(0))
     tune("methods.spectral.eigen", max_dense=0)
     iterative = embed_view(operator, 4, np.random.default_rng(0))
@@ -189,7 +165,7 @@ def test_first_eigenvectors_do_not_depend_on_the_solver(affinity, tune):
 @pytest.mark.parametrize("max_dense", [0, 400])
 def test_similarities_of_few_dimensions_leave_columns_of_zeros(max_dense, tune):
     tune("methods.spectral.eigen", max_dense=max_dense)
-    operator = Linear().build_operator(np.abs(blocks_of(1)[0][:, :2]), np.random.default_rng(0))
+    (operator,) = operators_of(Linear(), [np.abs(blocks_of(1)[0][:, :2])])
     embedding = embed_view(operator, 6, np.random.default_rng(0))
     assert embedding.U.shape == (150, 6)
     assert not embedding.U[:, 2:].any()
@@ -198,7 +174,7 @@ def test_similarities_of_few_dimensions_leave_columns_of_zeros(max_dense, tune):
 
 
 def test_compute_alignment():
-    operators = [Gaussian().build_operator(X, np.random.default_rng(0)) for X in blocks_of(2)]
+    operators = operators_of(Gaussian(), blocks_of(2))
     first, second = rounds_of(operators, 4, 1)
     assert 0 <= compute_alignment(first, 4) < compute_alignment(second, 4) <= 1
     assert compute_alignment([first[0], first[0]], 4) == pytest.approx(1)
@@ -219,8 +195,7 @@ def test_compute_compactness():
 
 def test_projection_only_multiplies():
     """A projection only computes `K @ A`, so no n x n matrix is formed."""
-    X = blocks_of(1)[0]
-    K = Gaussian().build_operator(X, np.random.default_rng(0))
+    (K,) = operators_of(Gaussian(), blocks_of(1))
     products = []
 
     class Product:
@@ -231,19 +206,15 @@ def test_projection_only_multiplies():
             return K @ U
 
     A = np.linalg.qr(np.random.default_rng(0).standard_normal((150, 4)))[0]
-    assert (
-        sine(
-            project_view(Product(), A, 4, np.random.default_rng(0)).U, project_view(K, A, 4, np.random.default_rng(0)).U
-        )
-        < 1e-10
-    )
+    projected, expected = (project_view(operator, A, 4, np.random.default_rng(0)) for operator in (Product(), K))
+    assert sine(projected.U, expected.U) < 1e-10
     assert products == [(150, 4)]
 
 
 @pytest.mark.parametrize(("n_vectors", "n_projections"), [(4, 2), (7, 7), (4, 4)])
 def test_number_of_projections(n_vectors, n_projections):
     blocks = blocks_of(3)
-    operators = [Gaussian().build_operator(X, np.random.default_rng(0)) for X in blocks]
+    operators = operators_of(Gaussian(), blocks)
     projected = rounds_of(operators, n_vectors, 1, n_projections)[-1]
     kernels = [operator @ np.eye(150) for operator in operators]
     U = [literal.spectral_embedding(K, n_projections) for K in kernels]
@@ -255,7 +226,7 @@ def test_number_of_projections(n_vectors, n_projections):
 
 def test_placing_entities_alone_or_together_is_equal():
     blocks = blocks_of(2)
-    operators = [Gaussian(1.0).build_operator(X, np.random.default_rng(0)) for X in blocks]
+    operators = operators_of(Gaussian(1.0), blocks)
     rounds = rounds_of(operators, 4, 1)
     new = [X[:40] * np.linspace(1, 6, 40)[:, None] for X in blocks]  # some of them similar to hardly any other
     together = place_entities(rounds, [K.compare_with(X) for K, X in zip(operators, new, strict=True)], 4)
@@ -263,12 +234,6 @@ def test_placing_entities_alone_or_together_is_equal():
         alone = place_entities(rounds, [K.compare_with(X[i : i + 1]) for K, X in zip(operators, new, strict=True)], 4)
         for U, others in zip(alone, together, strict=True):
             np.testing.assert_allclose(U[0], others[i], rtol=1e-6, atol=1e-12)
-
-
-def test_rank_is_detected_in_float32():
-    X = np.random.default_rng(0).random((60, 2)).astype(np.float32)
-    first = rounds_of([Linear().build_operator(X, np.random.default_rng(0))], 6, 0)[0][0]
-    assert np.count_nonzero(first.values) == 2
 
 
 def test_tiny_rows_are_scaled_to_unit_length():

@@ -46,8 +46,7 @@ def test_new_entities_are_placed_beside_equal_ones():
     X = some_data()
     model = cs.SpectralFeatures(3).fit(X)
     np.testing.assert_allclose(model.transform(X[::-1]), model.transform(X)[::-1], atol=1e-12)
-    near = model.transform(X[:5] + 1e-9)
-    np.testing.assert_allclose(near, model.transform(X[:5]), atol=1e-6)
+    np.testing.assert_allclose(model.transform(X[:5] + 1e-9), model.transform(X[:5]), atol=1e-6)
 
 
 def test_per_view_with_missing_views_and_constraints():
