@@ -9,8 +9,8 @@ import signal
 import stat
 import subprocess
 import sys
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -221,11 +221,8 @@ def test_folder_that_cannot_be_synchronized_is_accepted(open_log, monkeypatch):
 
 def test_entries_of_threads_get_consecutive_numbers(open_log):
     log = open_log()
-    threads = [threading.Thread(target=log.append, args=({"action": "rename", "name": str(i)},)) for i in range(12)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(12) as pool:
+        list(pool.map(log.append, [{"action": "rename", "name": str(i)} for i in range(12)]))
     log.close()
     assert list_numbers(log.entries) == list(range(1, 13))
     assert open_log().entries == log.entries

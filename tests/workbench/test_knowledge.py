@@ -257,21 +257,6 @@ def test_reported_conflict_is_minimal(proposed):
     assert not any(DecisionSet(part, ROWS, N_ROWS).find_contradictory_decisions() for part in parts)
 
 
-@settings(max_examples=60)
-@given(st.lists(rows.map(lambda rows: together(*rows)) | rows.map(lambda rows: apart(*rows)), max_size=5), st.randoms())
-def test_conflict_is_reported_whatever_the_order(proposed, random):
-    """Pairs do not depend on the order of decisions; of several minimal contradictions any may be reported."""
-    shuffled = random.sample(list(enumerate(proposed)), len(proposed))
-    conflicts = []
-    for ordered in (list(enumerate(proposed)), shuffled):
-        decisions = make_set(*(entry for _, entry in ordered))
-        conflicts.append({ordered[number - 1][0] for number in decisions.find_contradictory_decisions()})
-    parts = [set(part) for n in range(1, len(proposed) + 1) for part in combinations(range(len(proposed)), n)]
-    contradictory = [part for part in parts if make_set(*(proposed[i] for i in part)).find_contradictory_decisions()]
-    minimal = [part for part in contradictory if not any(other < part for other in contradictory)]
-    assert all(conflict in minimal for conflict in conflicts) if minimal else conflicts == [set(), set()]
-
-
 def test_conflict_names_constraints_of_the_run_only_where_needed():
     base = Constraints([(0, 3)], [], by="position")
     for last, decisions in ((2, [1, 2]), (5, [RUN, 1, 2])):

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 
-import consilience as cs
 import literal_constrained as literal
 from consilience.datasets import load_digits_views
 from consilience.methods.agreement.inputs import PreparedSpace, PreparedView, prepare_views
@@ -150,15 +149,6 @@ def test_view_without_eigenvectors_puts_all_items_side_by_side():
     view = make_prepared_view("a", np.empty((5, 0)), np.arange(5))
     assert build_features(view).tolist() == [[0.0]] * 5
     assert sorted(measure_bells(view, [0], np.zeros(5, int), 1)[0].rows) == [0, 1, 2, 3, 4]
-
-
-def test_features_are_five_eigenvectors_after_the_first_of_mean_square_1():
-    views, _ = cs.datasets.make_gaussian_views(60, n_clusters=3, random_state=0)
-    prepared = prepare_views(views, dict.fromkeys(views.names, False), 3)[0]
-    vectors = prepared.clearest.features.vectors[:, 1:6]
-    features = build_features(prepared)
-    np.testing.assert_allclose(np.mean(features**2, axis=0), 1)
-    np.testing.assert_allclose(features / features[0], vectors / vectors[0])
 
 
 # bells over the views

@@ -14,18 +14,7 @@ import consilience as cs
 from consilience.workbench.decisions import DecisionLog, ReadOnlyError
 from consilience.workbench.errors import Contradiction, NotReadyError, OutdatedError
 from consilience.workbench.workbench import Work, Workbench, find_steps
-from small_runs import (
-    CLASSES,
-    IDS,
-    N_ITEMS,
-    cluster_items,
-    decide,
-    dump_strictly,
-    find_decision,
-    open_workbench,
-    read_log,
-    settle,
-)
+from small_runs import CLASSES, IDS, N_ITEMS, decide, dump_strictly, find_decision, open_workbench, read_log, settle
 from waiting import HANG_LIMIT, wait_until
 
 
@@ -997,11 +986,3 @@ def test_folder_without_write_permission_can_be_read(result, tmp_path, monkeypat
         with pytest.raises(PermissionError, match="is not writable"):
             workbench.keep_version("a version")
     assert not (tmp_path / ".workbench").exists()
-
-
-def test_decisions_about_another_run_are_refused(result, tmp_path, tmp_path_factory):
-    with open_workbench(result, tmp_path) as workbench:
-        decide(workbench, "outlier", [5])
-    other = cluster_items(tmp_path_factory.mktemp("data") / "items.csv", 4)
-    with pytest.raises(ValueError, match="has decisions about another run"):
-        Workbench(other, tmp_path)
