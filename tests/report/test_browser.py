@@ -307,7 +307,7 @@ def test_exported_columns_have_unique_names_and_guarded_formulas(visit, tmp_path
         OriginalColumn("empty", np.full(n, np.nan), "number"),
     ]
     views = cs.Views({"a": np.random.default_rng(0).normal(size=(n, 2))}, ids=cells)
-    model = SimpleNamespace(labels_=y, view_labels_={"a": y}, agreement_=None)
+    model = SimpleNamespace(labels_=y, view_labels_={"a": y})
     report = Report(model, views, confidence=np.ones(n), names=["=cmd", "-two"], columns=columns)
     page = visit(report.save(tmp_path / "cells.html"))
     rows, _ = read_download(page, page.locator("#find-save"))
@@ -425,7 +425,7 @@ def test_page_fits_the_width_of_a_phone(visit, path, hostile, assessed):
 def test_link_to_entities_in_no_cluster_shows_them(visit, tmp_path):
     y = np.array([-1, 0, 1] * 10)
     view_labels = {"a": np.abs(y), "b": np.zeros(30, dtype=int)}
-    model = SimpleNamespace(labels_=y, view_labels_=view_labels, agreement_=cs.metrics.agreement_matrix(view_labels))
+    model = SimpleNamespace(labels_=y, view_labels_=view_labels)
     views = cs.Views({name: np.random.default_rng(0).normal(size=(30, 3)) for name in view_labels})
     page = visit(Report(model, views, confidence=np.ones(30)).save(tmp_path / "outliers.html"))
     page.get_by_role("link", name="see them in the table").click()
@@ -478,13 +478,12 @@ def test_table_of_many_entities_shows_25_rows_at_a_time(visit, tmp_path):
     rng = np.random.default_rng(0)
     y = rng.integers(12, size=n)
     view_labels = {name: np.where(rng.random(n) < 0.1, rng.integers(12, size=n), y) for name in ("a", "b")}
-    model = SimpleNamespace(labels_=y, view_labels_=view_labels, agreement_=cs.metrics.agreement_matrix(view_labels))
+    model = SimpleNamespace(labels_=y, view_labels_=view_labels)
     views = cs.Views({name: rng.normal(size=(n, 3)) for name in view_labels}, ids=[f"entity {i:06d}" for i in range(n)])
     merges = [[11 + i if i else 0, i + 1] for i in range(11)]
     report = Report(
         model, views, confidence=rng.random(n), layout=views["a"][:, :2], names=[f"kind {c}" for c in range(12)],
         hierarchy=cs.explain.Hierarchy(np.arange(12), np.array(merges), np.arange(11.0)),
-        texts={"a": [f"text of {i * 7919 % n}" for i in range(n)]},
     )  # fmt: skip
     page = visit(report.save(tmp_path / "large.html"))
     assert status(page) == "1 to 25 of 30,000"

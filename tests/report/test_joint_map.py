@@ -213,12 +213,3 @@ def test_known_classes_have_their_names():
 def test_one_cluster_has_no_agreement():
     facts = make_facts(labels=np.zeros(N, dtype=int))
     assert pack_colors(facts) == []
-
-
-def test_figure_has_names_for_all_controls_and_escapes_the_noun():
-    figure, data = build_joint_map(make_facts(noun="<b>things"))
-    assert "<b>" not in figure
-    assert figure.count("<button") == figure.count('aria-label="Zoom') + 4
-    assert 'aria-live="polite"' in figure
-    places = unpack(data["layout"])
-    np.testing.assert_array_equal(places.reshape(2, N).T, locate_entities(make_facts().layout))

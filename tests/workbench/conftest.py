@@ -7,7 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 import consilience as cs
+from consilience.methods.agreement.warm import WarmRefinement
 from consilience.workbench.serve import RunningWorkbench
+from four_groups import N_CLASSES, VIEWS
 from page_runs import WIDE, cluster_things, write_things
 from small_runs import cluster_items
 from waiting import HANG_LIMIT, PAGE_LIMIT
@@ -17,6 +19,12 @@ from waiting import HANG_LIMIT, PAGE_LIMIT
 def result(tmp_path_factory):
     """A run of 90 items in three views; not to be changed."""
     return cluster_items(tmp_path_factory.mktemp("data") / "items.csv")
+
+
+@pytest.fixture(scope="session")
+def warm():
+    """What clusters the items of four groups again after decisions; not to be changed."""
+    return WarmRefinement(VIEWS, dict.fromkeys(VIEWS.names, False), N_CLASSES)
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.methods.agreement.warm import WarmRefinement
 from consilience.workbench.clustering import (
     LEAST_EVIDENCE,
     Reclustering,
@@ -13,40 +12,7 @@ from consilience.workbench.clustering import (
     satisfy_constraints,
 )
 from consilience.workbench.knowledge import DecisionSet
-
-N_CLASSES = 4
-VIEWS, CLASSES = cs.datasets.make_gaussian_views(120, n_clusters=N_CLASSES, separation=7, missing=0.1, random_state=0)
-ROWS = {str(row): row for row in range(len(CLASSES))}
-
-
-@pytest.fixture(scope="module")
-def warm():
-    return WarmRefinement(VIEWS, dict.fromkeys(VIEWS.names, False), N_CLASSES)
-
-
-def start(warm, labels):
-    """Return the groups before any decision, and what makes further ones from them."""
-    reclustering = Reclustering(warm, labels)
-    decisions = DecisionSet([], ROWS, len(CLASSES))
-    return reclustering, reclustering.restore(labels, decisions.knowledge), decisions
-
-
-def decide(reclustering, clustering, decisions, **entry):
-    """Return the groups after one more decision, and all decisions."""
-    entry = {"number": len(decisions.entries) + 1, **entry}
-    after = DecisionSet([*decisions.entries, entry], ROWS, len(CLASSES))
-    return reclustering.apply(clustering, entry, decisions, after), after
-
-
-def ask(reclustering, clustering, decisions, first, second, action):
-    return decide(reclustering, clustering, decisions, action=action, items=[str(first), str(second)])
-
-
-def count_mixed(labels):
-    """Return how many items are not in the group of most items of their class, or share a group with another class."""
-    table = np.zeros((labels.max() + 1, N_CLASSES), int)
-    np.add.at(table, (labels, CLASSES), 1)
-    return len(labels) - sum(table[:, c].max() for c in range(N_CLASSES) if table[table[:, c].argmax()].argmax() == c)
+from four_groups import CLASSES, N_CLASSES, ROWS, VIEWS, ask, decide, start
 
 
 def test_true_groups_stay_without_decisions(warm):
@@ -77,7 +43,7 @@ def test_two_answers_divide_a_group_of_two_classes(warm):
         if number == LEAST_EVIDENCE:
             break
     assert "divided, because 2 more answers" in clustering.effects[0]
-    assert count_mixed(clustering.labels) <= 2
+    assert cs.metrics.adjusted_rand_score(CLASSES, clustering.labels) > 0.95
 
 
 def test_answers_against_a_division_keep_the_group(warm):
@@ -104,18 +70,10 @@ def test_two_answers_about_clear_items_merge_their_groups(warm):
 def test_answers_about_groups_that_are_kept_apart_do_not_merge_them(warm):
     reclustering, clustering, decisions = start(warm, CLASSES)
     clear = [np.flatnonzero((clustering.leading_group == group) & clustering.is_clear)[:4] for group in (2, 3)]
-    clustering, decisions = ask(reclustering, clustering, decisions, clear[0][3], clear[1][3], "apart")
-    for first, second in zip(clear[0][:3], clear[1][:3], strict=True):
-        clustering, decisions = ask(reclustering, clustering, decisions, first, second, "together")
+    pairs = list(zip(*clear, strict=True))
+    for action, (first, second) in zip(["apart", *["together"] * 3], pairs, strict=True):
+        clustering, decisions = ask(reclustering, clustering, decisions, first, second, action)
     assert len(clustering.numbers) == N_CLASSES
-
-
-def test_merge_gives_all_members_the_number_of_the_largest_group(warm):
-    reclustering, clustering, decisions = start(warm, CLASSES)
-    entry = {"groups": [0, 3], "exemplars": [[str(np.flatnonzero(g == CLASSES)[0])] for g in (0, 3)]}
-    clustering, _ = decide(reclustering, clustering, decisions, action="merge", **entry)
-    assert len(set(clustering.labels[np.isin(CLASSES, (0, 3))].tolist())) == 1
-    np.testing.assert_array_equal(clustering.labels[CLASSES == 1], 1)
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -198,9 +156,7 @@ def test_group_of_few_items_has_no_divisions(warm):
     labels = CLASSES.copy()
     labels[np.flatnonzero(CLASSES == 0)[5:]] = 1
     reclustering, clustering, _ = start(warm, labels)
-    few = int(np.argmin(np.bincount(clustering.leading_group, minlength=N_CLASSES)))
-    expected = 0 if np.sum(clustering.leading_group == few) < 10 else 1
-    assert len(reclustering.find_divisions(clustering, few)) >= expected
+    assert reclustering.find_divisions(clustering, 0) == []
     assert reclustering.find_divisions(clustering, N_CLASSES + 1) == []
 
 
@@ -230,23 +186,3 @@ def test_merge_evidence_counts_clear_items_of_both_groups_only(warm):
     assert count_merge_evidence(clustering, decisions, (0, 1)) == 1
     assert count_merge_evidence(clustering, decisions, (1, 0)) == 1
     assert count_merge_evidence(clustering, decisions, (0, 2)) == 0
-
-
-def test_unknown_group_is_refused(warm):
-    _, clustering, _ = start(warm, CLASSES)
-    with pytest.raises(ValueError, match="there is no group 17: it was merged or its decision was undone"):
-        clustering.find_group(17)
-
-
-def test_cancelled_refinement_raises_and_changes_nothing(warm):
-    reclustering, clustering, decisions = start(warm, np.where(CLASSES == 1, 0, CLASSES))
-    before = clustering.labels.copy()
-
-    def stop():
-        raise InterruptedError("stop here")
-
-    entry = {"number": 1, "action": "outlier", "items": ["3"]}
-    after = DecisionSet([entry], ROWS, len(CLASSES))
-    with pytest.raises(InterruptedError, match="stop here"):
-        reclustering.apply(clustering, entry, decisions, after, check_stopped=stop)
-    np.testing.assert_array_equal(clustering.labels, before)

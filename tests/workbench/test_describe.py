@@ -318,19 +318,20 @@ def test_decision_is_a_sentence():
         assert describe_decision(entry) == sentence
 
 
-SPLIT = {"number": 1, "action": "split", "items": ["0", "1"], "others": ["2"], "new_group": 7}
-
-
-def test_split_is_satisfied_if_its_items_are_the_new_group():
-    for labels, status, reason in [
-        ([7, 7, 0, 0], "satisfied", ""),
-        ([7, 0, 0, 0], "violated", "1 item is in other groups."),
-        ([0, 0, 7, 0], "violated", "The items are together, but in another group than the one that was made for them."),
-        ([1, 1, 0, 0], "satisfied", ""),  # the new group was merged into another
+def test_split_and_merger_are_satisfied_if_their_items_are_together():
+    split = {"number": 1, "action": "split", "items": ["0", "1"], "others": ["2"], "new_group": 7}
+    merger = {"number": 1, "action": "merge", "groups": [0, 9], "exemplars": [["0"], ["1"]]}
+    other_number = "The items are together, but in another group than the one that was made for them."
+    for entry, labels, status, reason in [
+        (split, [7, 7, 0, 0], "satisfied", ""),
+        (split, [7, 0, 0, 0], "violated", "1 item is in other groups."),
+        (split, [0, 0, 7, 0], "violated", other_number),
+        (split, [1, 1, 0, 0], "satisfied", ""),  # the new group was merged into another
+        (merger, [0, 1, 0, 0], "violated", "Their typical items are in different groups."),
     ]:
         clustering = SimpleNamespace(labels=np.array(labels), numbers=np.unique(labels))
-        decisions = DecisionSet([SPLIT], {str(row): row for row in range(4)}, 4)
-        assert check_decision(SPLIT, clustering, decisions) == (status, reason)
+        decisions = DecisionSet([entry], {str(row): row for row in range(4)}, 4)
+        assert check_decision(entry, clustering, decisions) == (status, reason)
 
 
 def apart(number, items, others=()):
@@ -370,19 +371,6 @@ def test_reason_of_a_pair_in_one_group_names_the_decisions():
         constraints = cs.Constraints() if base is None else cs.Constraints(*base, by="position")
         decisions = DecisionSet(entries, rows, 4, constraints)
         assert check_decision(entries[0], clustering, decisions) == ("violated", reason)
-
-
-def test_merger_of_groups_that_do_not_exist_has_no_effect():
-    entry = {"number": 1, "action": "merge", "groups": [0, 9], "exemplars": [["0"], ["1"]]}
-    clustering = SimpleNamespace(labels=np.array([0, 1]), numbers=np.array([0, 1]))
-    rows = {"0": 0, "1": 1}
-    reason = "It has no effect: a group that it merges does not exist any more."
-    assert check_decision(entry, clustering, DecisionSet([entry], rows, 2, without_effect=frozenset({1}))) == (
-        "",
-        reason,
-    )
-    reason = "Their typical items are in different groups."
-    assert check_decision(entry, clustering, DecisionSet([entry], rows, 2)) == ("violated", reason)
 
 
 def test_cell_is_written_in_its_unit():

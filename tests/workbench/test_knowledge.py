@@ -96,12 +96,6 @@ def test_outliers_of_the_run_stay_until_a_decision_places_them():
     assert make_set().knowledge.is_outlier is None
 
 
-def test_last_name_of_a_group_counts():
-    rename = {"action": "rename", "group": 1}
-    decisions = make_set({**rename, "name": "a"}, {**rename, "name": "b"}, make_pair("split", 3, new_group=9, name="c"))
-    assert decisions.names == {1: "b", 9: "c"}
-
-
 def test_misleading_views_add_up():
     decisions = make_set(make_pair("distrust", 0, view="x"), make_pair("distrust", 3, view="x"))
     assert {name: mask.tolist() for name, mask in decisions.knowledge.ignored.items()} == {
@@ -116,13 +110,6 @@ def test_only_decisions_about_two_items_propagate():
 
 
 # constraints of the run
-
-
-def test_constraints_of_the_run_are_kept():
-    base = Constraints([(0, 1)], [(2, 3)])
-    constraints = make_set(together(4, 5), base=base).constraints
-    assert constraints.must_link.tolist() == [[0, 1], [4, 5]]
-    assert constraints.cannot_link.tolist() == [[2, 3]]
 
 
 def test_only_constraints_of_the_run_that_are_contradicted_are_dropped():
@@ -194,17 +181,6 @@ def test_person_is_told_what_must_be_withdrawn():
     assert raised.value.choices == [[(3, "sentence 3.")]]
 
 
-def test_person_chooses_which_decision_of_a_chain_is_withdrawn():
-    decisions = make_set(together(0, 1), together(1, 2), together(2, 3))
-    new = {**apart(0, 3), "number": 4}
-    with pytest.raises(Contradiction, match="one of the decisions that it contradicts must be withdrawn") as raised:
-        check_consistent(decisions, new, lambda number, _: f"{number}.", None)
-    assert raised.value.choices == [[(1, "1."), (2, "2."), (3, "3.")]]
-    assert raised.value.replaced == [3]
-    assert [conflict.withdrawn for conflict in decisions.find_conflicts(new, [2])] == [2]
-    assert check_consistent(decisions, new, lambda *_: "", [2]) == [2]
-
-
 # constraints of the run
 
 
@@ -226,8 +202,7 @@ def test_only_constraints_of_the_run_that_are_contradicted_are_withdrawn():
     assert [(link.first, link.second) for link in decisions.withdrawn_run_links] == [(1, 2), (0, 1)]
     assert decisions.constraints.must_link.tolist() == [[2, 3], [4, 5]]
     assert decisions.constraints.cannot_link.tolist() == [[0, 2], [4, 6], [5, 7]]
-    again = {**apart(0, 1), "number": 3}  # the run's constraint about them is withdrawn already
-    assert decisions.find_conflicts(again) == []
+    assert find_new_conflicts(decisions, apart(0, 1)) == []  # the run's constraint is withdrawn already
 
 
 def test_constraints_of_the_run_of_one_kind_are_withdrawn():
@@ -236,13 +211,6 @@ def test_constraints_of_the_run_of_one_kind_are_withdrawn():
     assert decisions.constraints.must_link.tolist() == [[2, 3]]
     decisions = replace(make_set(together(0, 1)), base=Constraints([], pairs, by="position"))
     assert decisions.constraints.cannot_link.tolist() == [[2, 3]]
-
-
-def test_merger_without_effect_gives_no_constraints():
-    merger = {"action": "merge", "groups": [1, 2], "exemplars": [["0", "1"], ["2"]]}
-    decisions = make_set(merger)
-    assert len(decisions.must_links) == 2
-    assert replace(decisions, without_effect=frozenset([1])).must_links == []
 
 
 rows = st.lists(st.integers(0, N_ROWS - 1), min_size=2, max_size=4, unique=True)
@@ -287,21 +255,6 @@ def test_reported_conflict_is_minimal(proposed):
     parts = [part for n in range(len(conflict)) for part in combinations(involved, n)]
     assert DecisionSet(involved, ROWS, N_ROWS).find_contradictory_decisions() == conflict
     assert not any(DecisionSet(part, ROWS, N_ROWS).find_contradictory_decisions() for part in parts)
-
-
-@settings(max_examples=60)
-@given(st.lists(rows.map(lambda rows: together(*rows)) | rows.map(lambda rows: apart(*rows)), max_size=5), st.randoms())
-def test_conflict_is_reported_whatever_the_order(proposed, random):
-    """Pairs do not depend on the order of decisions; of several minimal contradictions any may be reported."""
-    shuffled = random.sample(list(enumerate(proposed)), len(proposed))
-    conflicts = []
-    for ordered in (list(enumerate(proposed)), shuffled):
-        decisions = make_set(*(entry for _, entry in ordered))
-        conflicts.append({ordered[number - 1][0] for number in decisions.find_contradictory_decisions()})
-    parts = [set(part) for n in range(1, len(proposed) + 1) for part in combinations(range(len(proposed)), n)]
-    contradictory = [part for part in parts if make_set(*(proposed[i] for i in part)).find_contradictory_decisions()]
-    minimal = [part for part in contradictory if not any(other < part for other in contradictory)]
-    assert all(conflict in minimal for conflict in conflicts) if minimal else conflicts == [set(), set()]
 
 
 def test_conflict_names_constraints_of_the_run_only_where_needed():

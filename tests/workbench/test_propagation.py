@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 
-import consilience as cs
 import literal_constrained as literal
 from consilience.datasets import load_digits_views
 from consilience.methods.agreement.inputs import PreparedSpace, PreparedView, prepare_views
@@ -46,13 +45,6 @@ def draw_case(seed, n=14, n_groups=3, n_views=3):
         if rng.random() < 0.5:
             ignored[f"view{v}"] = rng.random(n) < 0.2
     return views, labels, ignored
-
-
-def permute_view(view, order):
-    """Return a view after the items were put into another order: new item p is the former item order[p]."""
-    place = np.argsort(order)[view.entities]
-    by_place = np.argsort(place)
-    return make_prepared_view(view.name, view.clearest.features.vectors[by_place, 1:], place[by_place])
 
 
 cases = st.integers(0, 10_000).map(draw_case)
@@ -139,19 +131,6 @@ def test_bells_equal_the_gaussians_of_the_paper(case):
             assert bell.heights.min() >= THRESHOLD * (1 - 1e-6)
 
 
-def test_bells_are_narrower_farther_from_the_center():
-    """In a group along a line, the bell around its last item has width exp(-d^2 / 2) of that at the center."""
-    positions = np.linspace(-3, 3, 601)[:, None]
-    bells = measure_bells(make_prepared_view("a", positions, np.arange(601)), [300, 450, 600], np.zeros(601, int), 1)
-    reached = [len(bells[row].rows) for row in (300, 450, 600)]
-    assert reached[0] > reached[1] > reached[2] > 1
-    scaled = positions / np.sqrt(np.mean(positions**2))
-    for row in (300, 450, 600):
-        width = np.exp(-(scaled[row, 0] ** 2) / 2)  # the variance of the group is 1
-        expected = np.sum((scaled - scaled[row]) ** 2 <= 2 * width * np.log(1 / THRESHOLD))
-        assert len(bells[row].rows) == expected
-
-
 def test_item_far_from_its_group_reaches_only_its_duplicates():
     positions = np.r_[np.linspace(-1, 1, 4_000), 500.0, 500.0][:, None]
     bells = measure_bells(make_prepared_view("a", positions, np.arange(4_002)), [4_000], np.zeros(4_002, int), 1)
@@ -170,15 +149,6 @@ def test_view_without_eigenvectors_puts_all_items_side_by_side():
     view = make_prepared_view("a", np.empty((5, 0)), np.arange(5))
     assert build_features(view).tolist() == [[0.0]] * 5
     assert sorted(measure_bells(view, [0], np.zeros(5, int), 1)[0].rows) == [0, 1, 2, 3, 4]
-
-
-def test_features_are_five_eigenvectors_after_the_first_of_mean_square_1():
-    views, _ = cs.datasets.make_gaussian_views(60, n_clusters=3, random_state=0)
-    prepared = prepare_views(views, dict.fromkeys(views.names, False), 3)[0]
-    vectors = prepared.clearest.features.vectors[:, 1:6]
-    features = build_features(prepared)
-    np.testing.assert_allclose(np.mean(features**2, axis=0), 1)
-    np.testing.assert_allclose(features / features[0], vectors / vectors[0])
 
 
 # bells over the views
@@ -207,16 +177,6 @@ def test_one_view_of_three_reaches_nothing_and_two_do():
 
     assert 1 not in find_reached(beside, apart, apart)
     assert 1 in find_reached(beside, beside, apart)
-
-
-def test_lacking_view_does_not_count_against_an_item():
-    views = [
-        make_prepared_view("a", np.array([[0.0], [0], [1], [2]]), [0, 1, 2, 3]),
-        make_prepared_view("b", np.eye(3), [1, 2, 3]),
-    ]
-    bell = combine_bells(views, [0], np.zeros(4, int), 1)[0]
-    assert bell.rows.tolist() == [1]
-    assert bell.heights.tolist() == [1]
 
 
 # votes
@@ -252,53 +212,6 @@ def test_votes_are_pairs_that_the_paper_propagates(case):
         i, j = np.searchsorted(entities, [row, partner]).tolist()
         assert weight == pytest.approx(literal.reach(*shape, u + v - j, j, i, j), rel=1e-5)
         assert pairs[min(i, j), max(i, j)] >= weight * (1 - 1e-5)
-
-
-@few_examples
-@given(cases, st.permutations(range(3)))
-def test_order_of_the_pair_and_numbers_of_the_groups_do_not_matter(case, numbers):
-    views, labels, ignored = case
-    renumbered = np.append(numbers, -1)[labels]
-    for first, second in ((0, 7), (3, 9)):
-        votes, reversed_votes, apart = (
-            propagate_statements(views, [PairStatement(*pair, is_together)], labels, 3, ignored)(labels)
-            for pair, is_together in (((first, second), True), ((second, first), True), ((first, second), False))
-        )
-        np.testing.assert_allclose(reversed_votes, votes)
-        assert np.array_equal(apart, -votes)
-        assert (votes >= 0).all()
-        other = propagate_statements(views, [PairStatement(first, second, True)], renumbered, 3, ignored)(renumbered)
-        np.testing.assert_allclose(other[:, numbers], votes, rtol=1e-6, atol=1e-9)
-
-
-@few_examples
-@given(cases, st.permutations(range(14)))
-def test_order_of_the_items_does_not_matter(case, order):
-    views, labels, ignored = case
-    order = np.array(order)
-    statements = [PairStatement(0, 7, True), PairStatement(3, 9, False)]
-    votes = propagate_statements(views, statements, labels, 3, ignored)(labels)
-    place = np.argsort(order)
-    moved = [PairStatement(int(place[s.first]), int(place[s.second]), s.is_together) for s in statements]
-    permuted = propagate_statements(
-        [permute_view(view, order) for view in views],
-        moved,
-        labels[order],
-        3,
-        {name: mask[order] for name, mask in ignored.items()},
-    )
-    np.testing.assert_allclose(permuted(labels[order]), votes[order], rtol=1e-6, atol=1e-9)
-
-
-@few_examples
-@given(cases)
-def test_ignored_items_are_as_those_in_no_group(case):
-    views, labels, _ = case
-    mask = np.arange(len(labels)) % 3 == 0
-    bells = measure_bells(views[0], range(len(labels)), labels, 3, {"view0": mask})
-    expected = measure_bells(views[0], range(len(labels)), np.where(mask, -1, labels), 3)
-    assert sorted(bells) == sorted(expected)
-    assert np.array_equal(fill_heights(bells, 14), fill_heights(expected, 14))
 
 
 def test_votes_follow_the_groups_of_the_other_ends():

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import balanced_accuracy_score, normalized_mutual_info_score
 
-import consilience as cs
 from consilience.arrays import to_numpy
-from consilience.methods.agreement.warm import WarmRefinement
-from consilience.workbench.clustering import LEAST_EVIDENCE, Reclustering
+from consilience.workbench.clustering import LEAST_EVIDENCE
 from consilience.workbench.knowledge import DecisionSet
 from consilience.workbench.questions import (
     EVIDENCE,
@@ -20,29 +18,13 @@ from consilience.workbench.questions import (
     summarize_end,
     update_probability,
 )
-
-N_CLASSES = 4
-VIEWS, CLASSES = cs.datasets.make_gaussian_views(120, n_clusters=N_CLASSES, separation=7, missing=0.1, random_state=0)
-ROWS = {str(row): row for row in range(len(CLASSES))}
-
-
-@pytest.fixture(scope="module")
-def warm():
-    return WarmRefinement(VIEWS, dict.fromkeys(VIEWS.names, False), N_CLASSES)
-
-
-def start(warm, labels):
-    reclustering = Reclustering(warm, labels)
-    decisions = DecisionSet([], ROWS, len(CLASSES))
-    return reclustering, reclustering.restore(labels, decisions.knowledge), decisions
+from four_groups import CLASSES, ROWS, ask, start
 
 
 def answer(reclustering, clustering, decisions, pair, classes=CLASSES):
     """Answer by the classes, and return the groups and decisions after it."""
     action = "together" if classes[pair[0]] == classes[pair[1]] else "apart"
-    entry = {"number": len(decisions.entries) + 1, "action": action, "items": [str(row) for row in pair]}
-    after = DecisionSet([*decisions.entries, entry], ROWS, len(CLASSES))
-    return reclustering.apply(clustering, entry, decisions, after), after
+    return ask(reclustering, clustering, decisions, *pair, action)
 
 
 def test_questions_are_ordered_by_gain_and_name_different_pairs(warm):
@@ -125,17 +107,6 @@ def test_accuracy_of_divisions_is_the_lowest_of_the_views_asked_for_each_alone(w
             if len(set(side[side >= 0].tolist())) == 2:
                 by_view.append(balanced_accuracy_score(side[side >= 0], predicted[side >= 0]))
         assert accuracy == pytest.approx(min(by_view), abs=1e-9)
-
-
-def test_true_division_is_predicted_better_than_others(warm):
-    labels = np.where(CLASSES == 1, 0, CLASSES)
-    reclustering, clustering, decisions = start(warm, labels)
-    divisions = reclustering.find_divisions(clustering, 0)
-    accuracy = measure_division_accuracy(reclustering, clustering, decisions, divisions)
-    mixed = np.flatnonzero(clustering.leading_group == 0)
-    is_true = [abs(np.corrcoef(division.side[mixed], CLASSES[mixed] == 1)[0, 1]) > 0.9 for division in divisions]
-    assert any(is_true)
-    assert min(np.array(accuracy)[is_true]) > 0.9
 
 
 def test_end_is_announced_when_no_answer_is_expected_to_change_more_than_one_item():

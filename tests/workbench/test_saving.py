@@ -165,20 +165,6 @@ def read_constraints(text):
     return [tuple(row.values()) for row in csv.DictReader(io.StringIO(text))]
 
 
-def test_exported_constraints_are_those_of_the_decisions(result, tmp_path):
-    with open_workbench(result, tmp_path / "run") as workbench:
-        decide(workbench, "together", [0, 40, 1])
-        decide(workbench, "apart", [3, 4])
-        decide(workbench, "outlier", [1])
-        assert read_constraints(workbench.export_constraints()) == [
-            (IDS[0], IDS[40], "must-link"),
-            (IDS[3], IDS[4], "cannot-link"),
-        ]
-        workbench.undo(2)
-        settle(workbench)
-        assert read_constraints(workbench.export_constraints()) == [(IDS[0], IDS[40], "must-link")]
-
-
 @pytest.mark.parametrize("ids", ["awkward", "none"])
 def test_exported_constraints_are_taken_by_the_command_line(tmp_path, ids):
     items = make_items(None if ids == "none" else [*AWKWARD, *IDS[len(AWKWARD) :]])

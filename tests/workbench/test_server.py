@@ -4,13 +4,9 @@ import errno
 import http.client
 import json
 import logging
-import os
 import random
 import re
-import signal
 import socket
-import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -404,34 +400,28 @@ def test_query_that_is_not_valid_is_refused(client, stub):
 
 
 def test_body_that_is_not_valid_is_refused(client, stub):
-    for body, message in [
-        (b"", "the body of the request is not JSON"),
-        (b"{", "the body of the request is not JSON"),
-        (b"{} {}", "the body of the request is not JSON"),
-        (b"\xff", "the body of the request is not JSON"),
-        ('{"name": "é"}'.encode("utf-16"), "the body of the request is not JSON"),
-        (b"[" * 100_000, "the body of the request is not JSON"),
-        (b'{"a":' * 100_000, "the body of the request is not JSON"),
-        (b'{"name": ' + b"9" * 10_000 + b"}", "the body of the request is not JSON"),
-        (b"[]", "the body of the request is not a JSON object"),
-        (b"null", "the body of the request is not a JSON object"),
-        (b'"name"', "the body of the request is not a JSON object"),
-        (b"{}", "name is missing"),
-        (b'{"name": 1}', "name must be text, got 1"),
-        (b'{"name": ["' + b"x" * 1000 + b'"]}', "name must be text, got ['xxxxxxxx"),
+    numbers = [f'{{"number": {value}}}'.encode() for value in ("true", "1.0", '"1"', "null", "[1]")]
+    for path, body, message in [
+        *[("undo", body, "number must be an integer, got ") for body in numbers],
+        ("keep", b"", "the body of the request is not JSON"),
+        ("keep", b"{", "the body of the request is not JSON"),
+        ("keep", b"{} {}", "the body of the request is not JSON"),
+        ("keep", b"\xff", "the body of the request is not JSON"),
+        ("keep", '{"name": "é"}'.encode("utf-16"), "the body of the request is not JSON"),
+        ("keep", b"[" * 100_000, "the body of the request is not JSON"),
+        ("keep", b'{"a":' * 100_000, "the body of the request is not JSON"),
+        ("keep", b'{"name": ' + b"9" * 10_000 + b"}", "the body of the request is not JSON"),
+        ("keep", b"[]", "the body of the request is not a JSON object"),
+        ("keep", b"null", "the body of the request is not a JSON object"),
+        ("keep", b'"name"', "the body of the request is not a JSON object"),
+        ("keep", b"{}", "name is missing"),
+        ("keep", b'{"name": 1}', "name must be text, got 1"),
+        ("keep", b'{"name": ["' + b"x" * 1000 + b'"]}', "name must be text, got ['xxxxxxxx"),
     ]:
-        answer = client.send("POST", "/api/keep", body)
+        answer = client.send("POST", f"/api/{path}", body)
         assert answer.status == 400
         assert answer.json["error"].startswith(message)
         assert len(answer.json["error"]) < 200
-    assert stub.calls == []
-
-
-def test_number_in_body_must_be_integer(client, stub):
-    for number in (True, 1.0, "1", None, [1]):
-        answer = client.send("POST", "/api/undo", {"number": number})
-        assert answer.status == 400
-        assert answer.json["error"].startswith("number must be an integer, got ")
     assert stub.calls == []
 
 
@@ -472,7 +462,7 @@ def test_slashes_at_start_of_address_count_as_one(client):
         assert content.endswith(page)
 
 
-def test_files_are_served_without_key(client):
+def test_files_are_served_without_key_and_use_no_other_site_and_no_inline_code(client):
     for path, content in client.server.static_files.items():
         answer = client.send("GET", path, Authorization=None)
         assert answer.status == 200
@@ -482,6 +472,11 @@ def test_files_are_served_without_key(client):
         assert head.body == b""
         assert head.headers["content-length"] == str(len(content.body))
         assert client.send("GET", f"{path}?x=1", Authorization=None).body == content.body
+        text = content.body.decode()
+        assert not re.search(r"(?:https?|wss?|ftp)://|[\"'(=]\s*//\w", text), path
+        assert not re.search(r"\beval\(|new Function|document\.write|insertAdjacentHTML|javascript:", text), path
+        assert not re.search(r"setAttribute\(\s*[\"'](?:style|on\w+)[\"']|cssText|importScripts", text), path
+        assert not re.search(r"@import|url\(\s*[\"']?(?!data:|#)", text), path
 
 
 def test_files_of_page_are_served(client):
@@ -493,31 +488,13 @@ def test_files_of_page_are_served(client):
     assert not [path for path in files if path.endswith(".py")]
 
 
-def test_served_files_use_no_other_site_and_no_inline_code(client):
-    for path, file in client.server.static_files.items():
-        text = file.body.decode()
-        assert not re.search(r"(?:https?|wss?|ftp)://|[\"'(=]\s*//\w", text), path
-        assert not re.search(r"\beval\(|new Function|document\.write|insertAdjacentHTML|javascript:", text), path
-        assert not re.search(r"setAttribute\(\s*[\"'](?:style|on\w+)[\"']|cssText|importScripts", text), path
-        assert not re.search(r"@import|url\(\s*[\"']?(?!data:|#)", text), path
-
-
 # headers of responses
 
 
 def iterate_answers(client):
     """Yield an answer of every kind."""
-    for path in (
-        "/",
-        "/app.js",
-        "/workbench.css",
-        "/api/items",
-        "/api/export",
-        "/missing",
-        "/api/missing",
-        "/api/item",
-    ):
-        yield client.send("GET", path)
+    served = ("", "app.js", "workbench.css", "api/items", "api/export", "missing", "api/missing", "api/item")
+    yield from (client.send("GET", f"/{path}") for path in served)
     yield client.send("HEAD", "/")
     yield client.send("GET", "/api/items", Authorization=None)
     yield client.send("GET", "/", Host="evil.example")
@@ -614,18 +591,12 @@ def test_body_of_get_is_not_taken_for_next_request(client):
             assert b"Connection: close" in content
 
 
-def test_body_of_refused_request_is_not_taken_for_next_request(client, stub):
+def test_body_of_refused_request_is_not_taken_for_next_requests_which_are_answered_in_order(client, stub):
     refused = client.write_head(
         "POST /api/decide HTTP/1.1", "Content-Type: text/plain", f"Content-Length: {len(SMUGGLED)}"
     )
-    content = client.exchange(refused + SMUGGLED + client.write_head("GET /api/items HTTP/1.1"))
-    assert read_statuses(content) == [415, 200]
-    assert stub.calls == [("describe_items",)]
-
-
-def test_requests_of_one_connection_are_answered_in_order(client, stub):
     heads = [client.write_head(f"GET /api/item?row={row} HTTP/1.1") for row in range(5)]
-    assert read_statuses(client.exchange(b"".join(heads))) == [200] * 5
+    assert read_statuses(client.exchange(b"".join([refused, SMUGGLED, *heads]))) == [415] + [200] * 5
     assert stub.calls == [("describe_item", row) for row in range(5)]
 
 
@@ -810,44 +781,14 @@ def test_wait_returns_after_close():
         assert not thread.is_alive()
 
 
-def test_wait_returns_after_keyboard_interrupt_and_closes(new_client, monkeypatch):
+def test_serving_ends_after_keyboard_interrupt_and_closes(new_client, monkeypatch):
     def interrupt(_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(new_client.server._is_closed, "wait", interrupt)
-    new_client.server.wait()
+    new_client.server.serve()
     with pytest.raises(ConnectionRefusedError, match="refused"):
         new_client.connect()
-
-
-SERVING = """
-from consilience.workbench.server import WorkbenchServer
-
-server = WorkbenchServer(None)
-wait = server._is_closed.wait
-
-def announce(seconds):
-    print(server.port, flush=True)
-    return wait(seconds)
-
-server._is_closed.wait = announce
-server.serve()
-print("closed")
-"""
-
-
-@pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
-def test_ctrl_c_ends_server_process():
-    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
-    command = [sys.executable, "-c", SERVING]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-    ) as process:
-        port = int(process.stdout.readline())
-        with socket.create_connection(("127.0.0.1", port), timeout=HANG_LIMIT):
-            process.send_signal(signal.SIGINT)
-            output, errors = process.communicate(timeout=HANG_LIMIT)
-    assert (process.returncode, output.splitlines()[-1], errors) == (0, "closed", "")
 
 
 # errors of the workbench

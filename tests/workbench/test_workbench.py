@@ -5,6 +5,7 @@ import shutil
 import threading
 import time
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,18 +14,7 @@ import consilience as cs
 from consilience.workbench.decisions import DecisionLog, ReadOnlyError
 from consilience.workbench.errors import Contradiction, NotReadyError, OutdatedError
 from consilience.workbench.workbench import Work, Workbench, find_steps
-from small_runs import (
-    CLASSES,
-    IDS,
-    N_ITEMS,
-    cluster_items,
-    decide,
-    dump_strictly,
-    find_decision,
-    open_workbench,
-    read_log,
-    settle,
-)
+from small_runs import CLASSES, IDS, N_ITEMS, decide, dump_strictly, find_decision, open_workbench, read_log, settle
 from waiting import HANG_LIMIT, wait_until
 
 
@@ -63,6 +53,7 @@ def test_two_items_that_belong_together_get_one_group(workbench):
     workbench.undo(number)
     assert np.array_equal(settle(workbench), before)
     assert not find_decision(workbench, number)["is_active"]
+    assert [workbench.describe_state()[step] for step in ("undo", "redo")] == [None, number]
     workbench.redo(number)
     assert np.array_equal(settle(workbench), after)
 
@@ -332,7 +323,7 @@ def test_wrong_decisions_answers_and_numbers_are_refused_and_not_written(workben
         (lambda: workbench.compare_versions(0, -2), "there is no version -2"),
         (lambda: workbench.keep_version(" "), "the name of a version has 1 to 120 characters"),
         (lambda: workbench.describe_item(N_ITEMS), "items are a list of whole numbers from 0 to 89"),
-        (lambda: workbench.describe_group(12), "there is no group 12"),
+        (lambda: workbench.describe_group(12), "there is no group 12: it was merged or its decision was undone"),
         (lambda: workbench.describe_propagation(1), "decision 1 is not about pairs"),
     ]:
         with pytest.raises(ValueError, match=message):
@@ -352,21 +343,6 @@ def test_last_items_cannot_become_outliers_by_several_decisions(workbench):
     with pytest.raises(ValueError, match=message):
         workbench.redo(number)
     assert (settle(workbench)[first] >= 0).all()
-
-
-def test_redo_without_effect_is_refused(workbench):
-    number = decide(workbench, "together", [0, 40])
-    version = workbench.keep_version("with the pair")["number"]
-    workbench.undo(number)
-    workbench.revert(0)
-    with pytest.raises(ValueError, match="decision 1 would still not be in effect, because of a later return"):
-        workbench.redo(number)
-    workbench.revert(version)
-    settle(workbench)
-    shown = find_decision(workbench, number)
-    assert (shown["is_active"], shown["can_undo"], shown["can_redo"]) == (True, True, False)
-    with pytest.raises(ValueError, match="decision 1 was not undone"):
-        workbench.redo(number)
 
 
 # contradictions
@@ -414,7 +390,8 @@ def test_newer_decision_replaces_exactly_those_that_it_contradicts(workbench):
     workbench.redo(number)
     assert np.array_equal(settle(workbench), labels)
     workbench.undo(number)
-    number = decide(workbench, "apart", [0, 2], resolve="newer", withdraw=[1])  # the person chooses
+    answer = {"pair": [0, 2], "answer": "different", "resolve": "newer", "withdraw": [1]}  # the person chooses
+    number = workbench.answer(answer)["number"]
     assert list_active(1, 2, 3, number) == [False, True, True, True]
 
 
@@ -438,10 +415,8 @@ def test_merger_of_a_group_that_does_not_exist_any_more_has_no_effect(workbench,
     workbench.undo(split)
     assert np.array_equal(settle(workbench), start)
     shown = find_decision(workbench, merger)
-    assert (shown["status"], shown["reason"]) == (
-        "",
-        "It has no effect: a group that it merges does not exist any more.",
-    )
+    reason = "It has no effect: a group that it merges does not exist any more."
+    assert (shown["status"], shown["reason"]) == ("", reason)
     assert workbench.snapshot.decisions.must_links == []
     assert workbench.export_constraints().count("\n") == 1  # the header
     decide(workbench, "apart", [31, 0])  # contradicts nothing
@@ -489,37 +464,13 @@ def test_effect_of_a_decision_is_not_reported_again_after_an_undo(workbench, mon
     assert workbench.describe_state()["changes"]["sentences"][0] == f"Effect of {number}."
 
 
-def test_answer_that_contradicts_a_split_names_it(workbench):
-    decide(workbench, "split", range(30, 38))
-    other = IDS.index(read_log(workbench.folder)[0]["others"][0])
-    with pytest.raises(Contradiction, match="decision 1 must be withdrawn") as raised:
-        workbench.answer({"pair": [30, other], "answer": "same"})
-    assert raised.value.choices == [[(1, "8 items are a group.")]]
-    workbench.answer({"pair": [30, other], "answer": "same", "resolve": "newer"})
-    assert are_together(settle(workbench), [30, other])
-
-
-def test_merge_replaces_the_decision_that_keeps_the_groups_apart(workbench):
-    groups = get_groups(workbench)[:2]
-    decide(workbench, "apart", [0, 40])
-    with pytest.raises(Contradiction, match="decision 1 must be withdrawn") as raised:
-        workbench.decide({"action": "merge", "groups": groups})
-    assert raised.value.choices == [[(1, "“item 00” and “item 40” do not belong together.")]]
-    decide(workbench, "merge", groups=groups, resolve="newer")
-    assert are_together(settle(workbench), [0, 40])
-    workbench.undo(2)
-    assert not are_together(settle(workbench), [0, 40])
-
-
 def test_decision_about_an_outlier_contradicts_nothing(workbench):
     decide(workbench, "together", [0, 1])
     decide(workbench, "together", [1, 2])
     decide(workbench, "outlier", [1])
     decide(workbench, "apart", [0, 2])
     assert not are_together(settle(workbench), [0, 2])
-    with pytest.raises(
-        ValueError, match=r"decision 1, decision 2 and decision 4 would contradict each other: undo one"
-    ):
+    with pytest.raises(ValueError, match=r"decision 1, decision 2 and decision 4 would contradict each other: undo"):
         workbench.undo(3)
     assert find_decision(workbench, 3)["is_active"]
     workbench.undo(4)
@@ -544,21 +495,6 @@ def test_undo_that_brings_back_a_contradicted_decision_is_refused(workbench):
 
 
 # undo and redo
-
-
-def test_undo_and_redo_step_through_all_decisions(workbench):
-    states = [settle(workbench)]
-    for rows in ([0, 40], [1, 70], [32, 71]):
-        decide(workbench, "together", rows)
-        states.append(settle(workbench))
-    for step in (2, 1, 0):
-        workbench.undo(workbench.describe_state()["undo"])
-        assert np.array_equal(settle(workbench), states[step])
-    assert workbench.describe_state()["undo"] is None
-    for step in (1, 2, 3):
-        workbench.redo(workbench.describe_state()["redo"])
-        assert np.array_equal(settle(workbench), states[step])
-    assert workbench.describe_state()["redo"] is None
 
 
 def number_entries(*entries):
@@ -598,27 +534,26 @@ def test_next_undo_and_redo():
 def act_at_random(workbench, rng):
     """Make a random decision, undo, redo or return to a version; refusals are ValueErrors."""
     rows = rng.choice(N_ITEMS, 6, replace=False).tolist()
-    numbers = workbench.snapshot.clustering.numbers.tolist()
-    groups = rng.permutation(numbers).tolist()[:2]
-    listed = workbench.describe_state()["decisions"]
-    undone = [entry["number"] for entry in listed if entry["can_redo"]]
-    active = [entry["number"] for entry in listed if entry["can_undo"]]
-    versions = [version["number"] for version in workbench.describe_state()["versions"]]
-    choices = {
-        "pair": lambda: workbench.decide({"action": "together", "rows": rows[:2], "resolve": "newer"}),
-        "apart": lambda: workbench.decide({"action": "apart", "rows": rows[:2], "resolve": "newer"}),
-        "selections": lambda: workbench.decide(
-            {"action": "apart", "rows": rows[:2], "other_rows": rows[2:4], "resolve": "newer"}
-        ),
-        "selection": lambda: workbench.decide({"action": "together", "rows": rows, "resolve": "newer"}),
-        "merge": lambda: workbench.decide({"action": "merge", "groups": groups, "resolve": "newer"}),
-        "split": lambda: workbench.decide({"action": "split", "rows": rows, "resolve": "newer"}),
-        "rename": lambda: workbench.decide({"action": "rename", "groups": groups[:1], "name": f"name {rows[0]}"}),
-        "outlier": lambda: workbench.decide({"action": "outlier", "rows": rows[:2]}),
-        "distrust": lambda: workbench.decide({"action": "distrust", "rows": rows[:3], "view": "text"}),
-        "same": lambda: workbench.answer({"pair": rows[:2], "answer": "same"}),
-        "different": lambda: workbench.answer({"pair": rows[:2], "answer": "different"}),
-        "unknown": lambda: workbench.answer({"pair": rows[:2], "answer": "unknown"}),
+    groups = rng.permutation(workbench.snapshot.clustering.numbers).tolist()[:2]
+    state = workbench.describe_state()
+    undone = [entry["number"] for entry in state["decisions"] if entry["can_redo"]]
+    active = [entry["number"] for entry in state["decisions"] if entry["can_undo"]]
+    versions = [version["number"] for version in state["versions"]]
+    bodies = {
+        "pair": {"action": "together", "rows": rows[:2], "resolve": "newer"},
+        "apart": {"action": "apart", "rows": rows[:2], "resolve": "newer"},
+        "selections": {"action": "apart", "rows": rows[:2], "other_rows": rows[2:4], "resolve": "newer"},
+        "selection": {"action": "together", "rows": rows, "resolve": "newer"},
+        "merge": {"action": "merge", "groups": groups, "resolve": "newer"},
+        "split": {"action": "split", "rows": rows, "resolve": "newer"},
+        "rename": {"action": "rename", "groups": groups[:1], "name": f"name {rows[0]}"},
+        "outlier": {"action": "outlier", "rows": rows[:2]},
+        "distrust": {"action": "distrust", "rows": rows[:3], "view": "text"},
+    }
+    choices = {name: partial(workbench.decide, body) for name, body in bodies.items()}
+    for answer in ("same", "different", "unknown"):
+        choices[answer] = partial(workbench.answer, {"pair": rows[:2], "answer": answer})
+    choices |= {
         "undo": lambda: workbench.undo(int(rng.choice(active))) if active else None,
         "redo": lambda: workbench.redo(int(rng.choice(undone))) if undone else None,
         "keep": lambda: workbench.keep_version("a version"),
@@ -720,7 +655,7 @@ def test_redo_is_offered_exactly_where_it_has_an_effect(workbench):
     revert = workbench.revert(0)["number"]
     assert list_offered() == []
     for number in (1, 2):
-        with pytest.raises(ValueError, match=f"decision {number} would still not be in effect"):
+        with pytest.raises(ValueError, match=f"decision {number} would still not .* because of a later return"):
             workbench.redo(number)
     workbench.undo(revert)
     assert list_offered() == [1, 2]
@@ -1051,11 +986,3 @@ def test_folder_without_write_permission_can_be_read(result, tmp_path, monkeypat
         with pytest.raises(PermissionError, match="is not writable"):
             workbench.keep_version("a version")
     assert not (tmp_path / ".workbench").exists()
-
-
-def test_decisions_about_another_run_are_refused(result, tmp_path, tmp_path_factory):
-    with open_workbench(result, tmp_path) as workbench:
-        decide(workbench, "outlier", [5])
-    other = cluster_items(tmp_path_factory.mktemp("data") / "items.csv", 4)
-    with pytest.raises(ValueError, match="has decisions about another run"):
-        Workbench(other, tmp_path)

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.resources import files
 
+from .._tuning import Tuning
 from .facts import ReportFacts
 from .markup import Html, tag
 from .pack import data_block
 from .sections import SECTIONS, Section, SectionBuilder, build_method, build_overview, build_search
 
-MAX_BYTES = 10_000_000
 RESERVED_BYTES = 20_000  # for the parts of the page that are not measured
+tuning = Tuning(max_bytes=10_000_000)
 # in the order of the script: a part may use what the parts before it define
 SCRIPT_PARTS = (
     "base", "unpack", "state", "theme", "table", "export", "search", "groups", "pages", "view_maps",
@@ -42,7 +43,7 @@ def build_page(facts: ReportFacts, extra_sections: Sequence[SectionBuilder] = ()
     data = {name: value for section in (*results, *details) for name, value in section.data.items()}
     bodies = [section.body for section in (*results, *details)]
     n_bytes = sum(len(part.encode("utf-8")) for part in (style, script, *bodies))
-    search = build_search(facts, MAX_BYTES - n_bytes - len(str(data_block(data))) - RESERVED_BYTES)
+    search = build_search(facts, int(tuning.max_bytes) - n_bytes - len(str(data_block(data))) - RESERVED_BYTES)
     ids = [section.id for section in (*results, search, *details)]
     if len(set(ids)) < len(ids):
         repeated = next(section_id for section_id in ids if ids.count(section_id) > 1)
