@@ -15,19 +15,8 @@ from workbooks import MAIN, make_archive, make_ods, make_xlsx
 pytest.importorskip("python_calamine")
 
 HEADER = ["sku", "price", "sold", "ok", "at", "code", None, "sum"]
-BODY = [
-    [
-        f"S{i}",
-        1.5 * i,
-        dt.datetime(2020, 1, 1 + i, 12 * (i == 2)),
-        i % 2 == 0,
-        dt.time(8 + i, 30),
-        "007",
-        None,
-        f"=A1+1->{i}",
-    ]
-    for i in range(4)
-]
+TIMES = [dt.datetime(2020, 1, 1 + i, 12 * (i == 2)) for i in range(4)]
+BODY = [[f"S{i}", 1.5 * i, TIMES[i], i % 2 == 0, dt.time(8 + i, 30), "007", None, f"=A1+1->{i}"] for i in range(4)]
 TITLED = [["Report of the month"], [], [None, *HEADER], *([None, *row] for row in BODY), []]
 
 
@@ -129,15 +118,11 @@ def test_long_text_that_many_cells_repeat_is_refused_before_reading(put, monkeyp
     assert read_file(path).columns["a"].tolist() == ["short"] * 20_000
     monkeypatch.setattr("python_calamine.CalamineWorkbook.from_filelike", None)
     path = put("t.xlsx", make_shared(["a", "x" * 32_000]))
-    with pytest.raises(
-        ValueError, match=r"t\.xlsx: a sheet repeats long texts so often .* take up 6[34]\d,\d{3},\d{3} bytes"
-    ):
+    with pytest.raises(ValueError, match=r"a sheet repeats long texts so often .* take up 6[34]\d,\d{3},\d{3} bytes"):
         read_file(path)
 
 
 def test_missing_package_is_named(put, monkeypatch):
     monkeypatch.setitem(sys.modules, "python_calamine", None)
-    with pytest.raises(
-        ImportError, match=r"t\.xlsx: workbooks need python-calamine: pip install 'consilience\[excel\]'"
-    ):
+    with pytest.raises(ImportError, match=r"t\.xlsx: .* need python-calamine: pip install 'consilience\[excel\]'"):
         read_file(put("t.xlsx", make_xlsx({"Sheet": TITLED})))
