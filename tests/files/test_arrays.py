@@ -181,11 +181,6 @@ def test_matrix_market_round_trips(tmp_path, X):
         np.testing.assert_array_equal(result.toarray() if sp.issparse(result) else result, expected)
 
 
-def test_pattern_matrix_is_read_as_ones(put):
-    result = read_file(put("X.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 3 2\n1 1\n2 3\n")).values
-    np.testing.assert_array_equal(result.toarray(), [[1, 0, 0], [0, 0, 1]])
-
-
 def test_broken_matrix_market_file_is_refused(put):
     bodies = ["", "3 3 1\n", "3 3 1\n9 9 1\n", "3 3 1\n0 1 1\n", "3 3 1\n1 1 x\n", "3 3 1\n1 1 1\n2 2 2\n"]
     for body in [*bodies, "99999999999999999999 1 1\n"]:

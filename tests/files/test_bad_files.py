@@ -82,16 +82,13 @@ def test_zero_byte_is_named_by_its_line(put):
             read_file(put(f"x.{ending}", good * 3000 + b"1,\x00\n"))
 
 
-def test_invalid_utf_8_is_named_by_its_line(put):
-    for name in ("x.csv", "x.jsonl"):
-        for byte in (b"\xe9", b"\x80", b"\xc3(", b"\xed\xa0\x80"):
+def test_invalid_utf_8_and_utf_16_are_named_by_their_lines(put):
+    for byte in (b"\xe9", b"\x80", b"\xc3(", b"\xed\xa0\x80"):
+        for name in ("x.csv", "x.jsonl"):
             with pytest.raises(ValueError, match=rf"{name} is not UTF-8 near line 1: .* \(in Excel: CSV UTF-8\)"):
                 read_file(put(name, byte + b"\n1\n"))
     with pytest.raises(ValueError, match=r"x\.csv is not UTF-8 near line (299|300|301): save it as UTF-8"):
         read_file(put("x.csv", b"x,y\n" + b"1,2\n" * 298 + b"\xe9,2\n" + b"1,2\n" * 500))
-
-
-def test_damaged_utf_16_is_named_by_its_line(put):
     whole = b"\xff\xfe" + ("x,y\n" + "1,2\n" * 20).encode("utf-16-le")
     for damage in (b"\x00", b"\x00\xd8\x00\xd8"):  # an odd length, and half a character
         with pytest.raises(ValueError, match=r"x\.csv is UTF-16 text, but truncated or damaged near line \d+: save"):

@@ -121,20 +121,16 @@ def test_saved_encoders_encode_alike(tmp_path, build):
 
 def test_names_tell_what_was_measured():
     genes, peaks = ["A"], ["chr1:100-200", "chrX_5-900", "GL000194.1-55-70"]
-    for hints, features, kind, measured in (
-        ("rna", genes, "expression", "genes"),
-        ("GEX", genes, "expression", "genes"),
-        ("scRNA", None, "expression", "genes"),
-        ("X", ["HLA-A", "CD3E", "chr1:5-9"], "expression", "genes"),
-        ("X", None, "expression", "genes"),
-        ("mine Antibody Capture", genes, "proteins", "proteins"),
-        ("ADT", genes, "proteins", "proteins"),
-        ("prot", genes, "proteins", "proteins"),
-        ("atac", genes, "counts", "peaks"),
-        ("X", peaks, "counts", "peaks"),
+    expression = [("rna", genes), ("GEX", genes), ("scRNA", None), ("X", ["HLA-A", "CD3E", "chr1:5-9"]), ("X", None)]
+    proteins = [("mine Antibody Capture", genes), ("ADT", genes), ("prot", genes)]
+    for cases, kind, measured in (
+        (expression, "expression", "genes"),
+        (proteins, "proteins", "proteins"),
+        ([("atac", genes), ("X", peaks)], "counts", "peaks"),
     ):
-        names = None if features is None else np.array(features, dtype=object)
-        assert detect_modality(hints, names) == (kind, f"raw counts of {measured}"), hints
+        for hints, features in cases:
+            names = None if features is None else np.array(features, dtype=object)
+            assert detect_modality(hints, names) == (kind, f"raw counts of {measured}"), hints
 
 
 def interpret(X, forced=None, **fields):
@@ -164,10 +160,10 @@ def test_other_numbers_are_no_raw_counts(build):
 
 
 def test_methods_that_count_get_raw_counts():
-    content = interpret_matrix("rna", "f", FileMatrix(sp.csr_array(COUNTS), features=GENES, is_expression=True), None)
+    content = interpret(sp.csr_array(COUNTS), features=GENES)
     raw, encoded = (fit_and_encode([content], rare=rare) for rare in (False, True))
-    assert (raw.kinds, encoded.kinds) == ({"rna": "counts"}, {"rna": "expression"})
-    np.testing.assert_array_equal(raw.views["rna"].toarray(), np.delete(COUNTS, 3, axis=0))
+    assert (raw.kinds, encoded.kinds) == ({"v": "counts"}, {"v": "expression"})
+    np.testing.assert_array_equal(raw.views["v"].toarray(), np.delete(COUNTS, 3, axis=0))
 
 
 def test_table_of_raw_counts(read, put):

@@ -61,12 +61,6 @@ def test_single_word_makes_column_text(put, row):
     np.testing.assert_array_equal(frame.columns["y"], np.arange(6001.0))
 
 
-def test_columns_read_as_text_keep_leading_zeros(put):
-    frame = read_file(put("t.csv", "id,x\n007,007\n7,8\n"), frozenset({"id"}))
-    assert frame.columns["id"].tolist() == ["007", "7"]
-    assert frame.columns["x"].tolist() == [7.0, 8.0]
-
-
 def test_unnamed_column_is_numbered(put):
     frame = read_file(put("t.csv", ",x, \n1,2,3\n"))
     assert list(frame.columns) == ["column 1", "x", "column 3"]

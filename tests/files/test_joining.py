@@ -202,7 +202,7 @@ CLASSES = "".join(f"{entity_id},{'uv'[i % 2]}\n" for i, entity_id in enumerate("
 
 @pytest.fixture
 def labeled_table(put):
-    return put("t.csv", "id,x,class\n" + "".join(f"{i},{i}.5,c{i % 2}\n" for i in (2, 1, 4, 3)))
+    return put("t.csv", "id,x,class\n2,2.5,c0\n1,1.5,c1\n4,4.5,c0\n3,3.5,c1\n")
 
 
 def match_known(reading):
@@ -217,35 +217,30 @@ def test_label_column_is_not_part_of_view(labeled_table, read):
         read(labeled_table, labels="truth")
 
 
-@pytest.mark.parametrize(
-    ("text", "column", "expected"),
-    [
-        (f"id,truth\n{CLASSES}", "", "vuvu"),
-        (f"id,7\n{CLASSES}", "", "vuvu"),
-        ("id,other,truth\n" + CLASSES.replace(",", ",0,"), ":truth", "vuvu"),
-        ("id,truth\n1,007\n2,7\n3,1000001\n4,1000002\n", ":truth", ["7", "007", "1000002", "1000001"]),
-        ("id,truth\n1,01\n2,1000002\n3,1000003\n4,1\n", "", ["1000002", "01", "1", "1000003"]),
-        ("id,truth\n9,a\n3,b\n1,\n2,c\n", ":truth", ["c", "", "", "b"]),
-    ],
-    ids=["file", "number as name", "column", "spelling by column", "spelling", "incomplete"],
-)
+LABELS = {
+    "file": (f"id,truth\n{CLASSES}", "", "vuvu"),
+    "number as name": (f"id,7\n{CLASSES}", "", "vuvu"),
+    "column": ("id,other,truth\n" + CLASSES.replace(",", ",0,"), ":truth", "vuvu"),
+    "spelling": ("id,truth\n1,01\n2,1000002\n3,1000003\n4,1\n", "", ["1000002", "01", "1", "1000003"]),
+    "incomplete": ("id,truth\n9,a\n3,b\n1,\n2,c\n", ":truth", ["c", "", "", "b"]),
+}
+
+
+@pytest.mark.parametrize(("text", "column", "expected"), LABELS.values(), ids=LABELS)
 def test_labels_by_file_are_joined_by_id(labeled_table, read, put, text, column, expected):
     reading = read(f"{labeled_table}:x", labels=f"{put('truth.csv', text)}{column}")
     assert match_known(reading) == list(expected)
 
 
-@pytest.mark.parametrize(
-    ("text", "column", "message"),
-    [
+def test_unsuitable_files_of_labels_are_refused(labeled_table, read, put):
+    for text, column, message in (
         ("id,other,truth\n1,2,3\n", "", r"\(--labels\) has the columns 'other', 'truth': name one of them, .*:COLUMN"),
         (f"id,truth\n{CLASSES}", ":missing", r"truth\.csv has no column 'missing'; it has 'id', 'truth'"),
         ("id,truth\nu,1\nv,2\n", "", r"truth\.csv:truth \(--labels\) has no label for any of the entities: do the ids"),
         ("id,truth\n1,a\n1,b\n2,a\n", "", r"truth\.csv.*'1' more than once"),
-    ],
-)
-def test_unsuitable_files_of_labels_are_refused(labeled_table, read, put, text, column, message):
-    with pytest.raises(ValueError, match=message):
-        match_known(read(f"{labeled_table}:x", labels=f"{put('truth.csv', text)}{column}"))
+    ):
+        with pytest.raises(ValueError, match=message):
+            match_known(read(f"{labeled_table}:x", labels=f"{put('truth.csv', text)}{column}"))
 
 
 def test_labels_by_array_are_one_per_entity(put, read, tmp_path):

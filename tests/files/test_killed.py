@@ -179,12 +179,6 @@ def test_leftovers_of_another_machine_are_removed_after_day(left, tmp_path):
     assert not foreign.exists()
 
 
-def test_leftovers_of_another_user_are_kept(left, tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "geteuid", lambda: left.stat().st_uid + 1)
-    write("file", tmp_path / "another")
-    assert left.exists()
-
-
 def test_folders_of_running_processes_are_kept(tmp_path):
     program = f"import sys; sys.path.insert(0, {str(Path(kill_steps.__file__).parent)!r}); import kill_steps, pathlib\n"
     program += f"kill_steps.write('file', pathlib.Path({str(tmp_path / 'another')!r}))"
@@ -205,13 +199,17 @@ def test_folders_of_other_programs_are_kept(tmp_path):
     assert names(tmp_path) == sorted([*before, "out"])
 
 
-def test_file_systems_without_locks(left, tmp_path, monkeypatch):
-    """Everything is written, and leftovers stay, because it cannot be known whether their process is alive."""
+@pytest.mark.parametrize("case", ["another user", "no locks"])
+def test_leftovers_that_may_be_in_use_are_kept(left, tmp_path, monkeypatch, case):
+    """Without locks of the file system, it cannot be known whether their process is alive."""
 
     def refuse(*_):
         raise OSError("Operation not supported")
 
-    monkeypatch.setattr(staging.fcntl, "flock", refuse)
+    if case == "another user":
+        monkeypatch.setattr(os, "geteuid", lambda: left.stat().st_uid + 1)
+    else:
+        monkeypatch.setattr(staging.fcntl, "flock", refuse)
     write("folder", tmp_path / "out")
     assert content(tmp_path / "out") == {"new"}
     assert left.exists()

@@ -72,8 +72,10 @@ def test_kinds_of_matrices_are_detected(tmp_path, content, kind, matrices):
     assert content(save_matrix(tmp_path, sp.csr_array(COUNTS + 1))).kind == "counts"
 
 
-def test_kind_of_matrix_can_be_forced_but_not_to_text(tmp_path, content):
+def test_kind_of_matrix_can_be_forced_but_not_to_text_or_an_unknown_one(tmp_path, content):
     np.save(tmp_path / "X.npy", ALIKE)
+    with pytest.raises(ValueError, match=f"there is no kind 'pictures': choose among {', '.join(KINDS)}"):
+        content(tmp_path / "X.npy", "pictures")
     for kind in ("numbers", "counts", "similarities"):
         view = content(tmp_path / "X.npy", kind)
         assert (view.kind, view.reason) == (kind, "set by --kind")
@@ -90,14 +92,6 @@ def test_numbers_read_as_text_keep_their_spelling(put, read):
             (view,) = read(f"{name}{path}", kinds={"view": kind}).contents
             values = view.data["code"] if kind == "categories" else view.data
             assert values.tolist() == ["007", "7", "1e5"]
-
-
-def test_unknown_kind_and_view_are_refused(put, read):
-    path = put("t.csv", "x\n1\n")
-    with pytest.raises(ValueError, match=f"there is no kind 'pictures': choose among {', '.join(KINDS)}"):
-        read(path, kinds={"t": "pictures"})
-    with pytest.raises(ValueError, match="--kind names 'other'; the views are 't'"):
-        read(path, kinds={"other": "numbers"})
 
 
 def test_selected_columns_that_mix_kinds_are_refused_with_remedy(put, content):

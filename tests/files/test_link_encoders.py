@@ -60,6 +60,12 @@ def build_literal_graph(links, ids):
     return S
 
 
+def average(weighted):
+    """Mean of the rows that are there and have a weight; None if there is none."""
+    weighted = [(weight, row) for weight, row in weighted if weight > 0 and row is not None]
+    return sum(weight * row for weight, row in weighted) / sum(weight for weight, _ in weighted) if weighted else None
+
+
 def smooth_literally(links, ids, rows, hops, unit_length):
     """Means by loops over entities and their neighbors; a missing row is None."""
     bridges, unit = find_ends(links, ids)
@@ -67,17 +73,11 @@ def smooth_literally(links, ids, rows, hops, unit_length):
     for _ in range(hops):
         nodes = dict(zip(ids, rows, strict=True))
         for bridge in bridges:
-            weighted = [(sum_weights(links, i, bridge), row) for i, row in zip(ids, rows, strict=True)]
-            weighted = [(w, row) for w, row in weighted if w > 0 and row is not None]
-            total = sum(w for w, _ in weighted)
-            nodes[bridge] = sum(w * row for w, row in weighted) / total if weighted else None
-        averaged = []
-        for i, row in zip(ids, rows, strict=True):
-            terms = [] if row is None else [(1.0, row)]
-            terms += [(sum_weights(links, i, j) / unit, nodes[j]) for j in nodes if j != i and nodes[j] is not None]
-            terms = [(w, x) for w, x in terms if w > 0]
-            averaged.append(sum(w * x for w, x in terms) / sum(w for w, _ in terms) if terms else None)
-        rows = averaged
+            nodes[bridge] = average([(sum_weights(links, i, bridge), nodes[i]) for i in ids])
+        rows = [
+            average([(1.0, nodes[i]), *((sum_weights(links, i, j) / unit, nodes[j]) for j in nodes if j != i)])
+            for i in ids
+        ]
     if unit_length:
         rows = [row if row is None else row / np.linalg.norm(row) for row in rows]
     return rows

@@ -177,20 +177,16 @@ def test_whole_numbers_that_repeat_number_the_rows_unless_another_index_has_them
         assert contents["others"].id_column == "index"
 
 
-def test_sparse_frame_keeps_its_index_and_columns():
-    frame = pd.DataFrame.sparse.from_spmatrix(sp.csr_array(X), index=list("abcd"), columns=["u", "v", "w"])
-    matrix = read_object("t", frame)
-    assert sp.issparse(matrix.values)
-    np.testing.assert_array_equal(matrix.values.toarray(), X)
-    assert (matrix.ids.tolist(), matrix.features.tolist()) == (list("abcd"), ["u", "v", "w"])
-
-
 def test_two_dimensions_are_a_matrix():
     for values in (X, X.astype(np.float32), X.tolist(), list(X), sp.csr_array(X), sp.coo_matrix(X), np.ma.array(X)):
         content = read_object("t", values)
         assert type(content) is FileMatrix
         assert sp.issparse(content.values) == sp.issparse(values)
         np.testing.assert_array_equal(content.values.toarray() if sp.issparse(values) else content.values, X)
+    frame = pd.DataFrame.sparse.from_spmatrix(sp.csr_array(X), index=list("abcd"), columns=["u", "v", "w"])
+    matrix = read_object("t", frame)
+    np.testing.assert_array_equal(matrix.values.toarray(), X)
+    assert (matrix.ids.tolist(), matrix.features.tolist()) == (list("abcd"), ["u", "v", "w"])
 
 
 def test_other_arrays_are_converted(tmp_path):
@@ -229,9 +225,8 @@ def test_one_dimension_is_a_column_with_the_name_of_the_view():
 
 
 def test_rows_of_strings_and_structured_arrays_are_tables():
-    rows = [["a", 1], ["b", 2]]
+    rows, names = [["a", 1], ["b", 2]], ["column 1", "column 2"]
     structured = np.array([("a", 1), ("b", 2)], dtype=[("word", "U3"), ("n", "i4")])
-    names = ["column 1", "column 2"]
     for values, header in ((rows, names), (np.array(rows, dtype=object), names), (structured, ["word", "n"])):
         columns = read_object("t", values).columns
         assert list(columns) == header
@@ -303,9 +298,6 @@ def test_unreadable_objects_are_refused_with_the_name_of_the_view():
     for data, error, message in [*BAD, (lazy, TypeError, r"is a lazy frame.*\.compute\(\) in dask")]:
         with pytest.raises(error, match=message):
             read_object("t", data)
-
-
-def test_bad_dicts_are_refused():
     for data, error, message in (
         ({}, ValueError, "the dict of views is empty"),
         ({1: FRAME}, TypeError, "the name of a view must be a string, got 1"),

@@ -110,8 +110,7 @@ def test_columns_that_carry_nothing_are_left_out(products, read):
 
 def test_measurements_that_increase_by_one_are_no_numbers_of_rows(products, read):
     days = [str(np.datetime64(i, "D")) for i in range(N)]
-    path = products(share=[f"{i} %" for i in range(N)], cost=[f"${i}" for i in range(N)], day=days)
-    numbers = read(path).contents[0]
+    numbers = read(products(share=[f"{i} %" for i in range(N)], cost=[f"${i}" for i in range(N)], day=days)).contents[0]
     for name in ("share", "cost", "day"):
         assert np.diff(numbers.data[name]).tolist() == [1] * (N - 1)
 
@@ -119,7 +118,7 @@ def test_measurements_that_increase_by_one_are_no_numbers_of_rows(products, read
 DOUBLED = ["SKU-003" if i == 7 else sku for i, sku in enumerate(COLUMNS["sku"])]
 
 
-def test_one_doubled_id_does_not_make_a_feature(products, read, put):
+def test_one_doubled_id_makes_no_feature_and_joins_no_tables(products, read, put):
     reading = read(path := products(sku=DOUBLED, url=None))
     unique = read(products("unique.csv", url=None))
     assert [content.columns for content in reading.contents] == [content.columns for content in unique.contents]
@@ -130,16 +129,13 @@ def test_one_doubled_id_does_not_make_a_feature(products, read, put):
     reading = read(products(sku=DOUBLED))  # beside other ids
     assert reading.contents[0].ids[0] == "https://a.example/0"
     assert any("'sku' (codes that hardly repeat)" in note for note in reading.notes)
-    rows = "".join(f"{1000 + max(i, 1)},{i % 7}.5,{i % 3}.25\n" for i in range(N))
-    (content,) = read(put("t.csv", f"customer_no,x,y\n{rows}")).contents
-    assert content.columns == ("x", "y")
-
-
-def test_tables_are_not_joined_by_doubled_ids(products, read):
     with pytest.raises(ValueError, match=r"a\.csv has the id 'SKU-003' more than once: aggregate or drop the"):
         read(products("a.csv", sku=DOUBLED, url=None), products("b.csv", slice(None, None, -1), url=None))
     reading = read(products("c.csv", sku=DOUBLED, url=None), products("d.csv", sku=DOUBLED, url=None))
     assert reading.contents[0].ids is None
+    rows = "".join(f"{1000 + max(i, 1)},{i % 7}.5,{i % 3}.25\n" for i in range(N))
+    (content,) = read(put("t.csv", f"customer_no,x,y\n{rows}")).contents
+    assert content.columns == ("x", "y")
 
 
 def repeat(cells, n=200):
@@ -271,7 +267,7 @@ def test_doubtful_cells_are_noted(products, read, column, cells, note):
     assert not any(note in line for line in read(products()).notes)
 
 
-def test_words_that_are_values_are_kept(products, read):
+def test_words_that_are_values_are_kept(products, put, read):
     for cells, levels in (
         (["AF", "NA", "EU", "AS"], {"AF", "NA", "EU", "AS"}),
         (["AF", "NA", "Europe", "AS"], {"AF", None, "Europe", "AS"}),
@@ -280,10 +276,7 @@ def test_words_that_are_values_are_kept(products, read):
         (["None", "steroids"], {"None", "steroids"}),
     ):
         assert set(read(products(brand=repeat(cells, N))).tables[0].columns["brand"]) == levels
-
-
-def test_name_of_a_row_that_means_no_value_elsewhere_is_kept(put, read):
-    codes = ["NA", *(f"{a}{b}" for a in "ABCDEF" for b in "XYZ")]
+    codes = ["NA", *(f"{a}{b}" for a in "ABCDEF" for b in "XYZ")]  # ids
     reading = read(put("t.csv", "id,x\n" + "".join(f"{code},{i}.5\n" for i, code in enumerate(codes))))
     assert reading.contents[0].ids.tolist() == codes
 

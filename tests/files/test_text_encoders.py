@@ -303,14 +303,11 @@ def assert_refused(path, message):
         encode_texts(str(path))
 
 
-def test_files_that_are_no_models_are_refused(tmp_path):
+def test_files_that_are_no_models_or_damaged_are_refused(tmp_path):
+    pytest.importorskip("onnxruntime")
     (tmp_path / "pytorch_model.bin").write_bytes(b"pickle")
     assert_refused(tmp_path, "contains no model: it needs model.onnx or model.safetensors, .* pickled .* are not read")
     assert_refused(tmp_path / "pytorch_model.bin", "model.bin is not a model: give an .onnx file, or a folder")
-
-
-def test_damaged_files_are_refused(tmp_path):
-    pytest.importorskip("onnxruntime")
     write_tokenizer(tmp_path)
     (tmp_path / "model.onnx").write_bytes(b"no model")
     assert_refused(tmp_path, "model.onnx is not an ONNX model that can be run")
