@@ -47,7 +47,9 @@ def cells(tmp_path_factory):
 def test_blocks_are_views_joined_by_cell(cells, read, put):
     collection = read_file(cells)
     assert list(collection.matrices) == ["rna", "protein"]
-    assert collection.matrices["protein"].ids.tolist() == CELLS[2:]
+    (content,) = read(f"mine={cells}:protein").contents
+    assert content.name == "mine"
+    assert content.ids.tolist() == collection.matrices["protein"].ids.tolist() == CELLS[2:]
     table = put("t.csv", "id,age\n" + "".join(f"{cell},{i}\n" for i, cell in enumerate(CELLS[::-1])))
     reading = read(cells, table, labels="class")
     np.testing.assert_array_equal(reading.contents[0].data[0], X)
@@ -60,12 +62,6 @@ def test_blocks_are_views_joined_by_cell(cells, read, put):
     np.testing.assert_allclose(prepared.views["t"].ravel(), (ages - ages.mean()) / ages.std())
     by_cell = dict(zip(collection.ids.tolist(), collection.columns["class"].tolist(), strict=True))
     assert match_classes(reading.known_classes, prepared.entities).tolist() == [by_cell[cell] for cell in CELLS]
-
-
-def test_one_block_can_be_named(cells, read):
-    (content,) = read(f"mine={cells}:protein").contents
-    assert content.name == "mine"
-    assert content.ids.tolist() == CELLS[2:]
 
 
 @pytest.mark.parametrize(

@@ -66,15 +66,9 @@ FILES = {
     "columns.mtx": (f"{COORDINATES}3 {MANY} 2\n1 1 1\n2 2 1\n", f"200,000,000 columns {NOT_PLAUSIBLE} 72 bytes"),
     "empty.mtx": (f"{COORDINATES}{MANY} 3 0\n", f"200,000,000 rows {NOT_PLAUSIBLE}"),
     "negative.mtx": (f"{COORDINATES}-3 3 0\n", f"-3 rows {NOT_PLAUSIBLE}"),
-    "packed.mtx.gz": (
-        gzip.compress(f"{COORDINATES}{MANY} 3 1\n1 1 1\n".encode(), mtime=0),
-        f"200,000,000 rows {NOT_PLAUSIBLE}",
-    ),
+    "packed.mtx.gz": (gzip.compress(f"{COORDINATES}{MANY} 3 1\n1 1 1\n".encode(), mtime=0), f"rows {NOT_PLAUSIBLE}"),
     "entries.mtx": (f"{COORDINATES}3 3 {MANY}\n1 1 1\n", "200,000,000 entries are announced, which is too many"),
-    "dense.mtx": (
-        f"%%MatrixMarket matrix array real general\n{MANY} 3\n1\n",
-        "600,000,000 numbers are announced, which is too many",
-    ),
+    "dense.mtx": (f"%%MatrixMarket matrix array real general\n{MANY} 3\n1\n", "600,000,000 numbers are announced,"),
     "cut.mtx": (f"{COORDINATES}3 3 2\n1 1 1E", "cannot be read as a Matrix Market file"),  # and does not crash
     "cut too.mtx": (f"{COORDINATES}3 3 2\n1 1 1.5e-", "cannot be read as a Matrix Market file"),
     "index.svm": (f"1 1:1\n1 {MANY}:1\n", f"200,000,000 columns {NOT_PLAUSIBLE}"),
@@ -82,25 +76,18 @@ FILES = {
     "coo.npz": (save(**POINTS, shape=(MANY, 3), format="coo"), f"200,000,000 rows {NOT_PLAUSIBLE}"),
     "csc.npz": (save(**SPARSE, shape=(MANY, 2), format="csc"), f"200,000,000 rows {NOT_PLAUSIBLE}"),
     "csr.npz": (save(**SPARSE, shape=(2, MANY), format="csr"), f"200,000,000 columns {NOT_PLAUSIBLE}"),
-    "dia.npz": (
-        save(data=np.ones((1, 2)), offsets=[0], shape=(MANY, MANY), format="dia"),
-        f"200,000,000 rows {NOT_PLAUSIBLE}",
-    ),
+    "dia.npz": (save(data=np.ones((1, 2)), offsets=[0], shape=(MANY, MANY), format="dia"), f"rows {NOT_PLAUSIBLE}"),
     "array.npy": (array_of(MANY), "cannot be read as a numpy file: "),
     "packed.npz": (zip_of(array_of(MANY)), "cannot be read as a numpy file: "),
 }
 
 
-@pytest.fixture
-def results(tmp_path):
+def test_announced_size_is_refused_without_memory(tmp_path):
+    pytest.importorskip("resource")
     for name, (content, _) in FILES.items():
         (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     command = [sys.executable, "-c", MEASURE, *(str(tmp_path / name) for name in FILES)]
-    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-
-
-def test_announced_size_is_refused_without_memory(results):
-    pytest.importorskip("resource")
+    results = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     for name, (message, n_bytes) in results.items():
         assert message is not None, name
         assert name in message
@@ -116,7 +103,7 @@ def test_short_file_may_have_many_empty_rows_or_columns(put):
 
 def test_shortest_entries_are_not_too_many_for_their_file(put):
     pattern = "%%MatrixMarket matrix coordinate pattern general\n9 9 2\n1 1\n2 2"
-    assert read_file(put("x.mtx", pattern)).values.nnz == 2
+    np.testing.assert_array_equal(read_file(put("x.mtx", pattern)).values.toarray(), np.diag([1, 1, *[0] * 7]))
     dense = "%%MatrixMarket matrix array integer general\n9 1\n" + "\n".join("123456789")
     assert read_file(put("y.mtx", dense)).values.ravel().tolist() == list(range(1, 10))
 

@@ -23,19 +23,17 @@ def as_bytes(save, *what, **how):
     return buffer.getvalue()
 
 
-def read_and_catch(path):
-    """Return the type and message of the error; None if the file is read."""
+def is_refused(path):
+    """Whether a file is refused, by a short message that names it."""
     try:
         read_file(path)
-    except BaseException as error:
-        return type(error), str(error)
-    return None
-
-
-def is_clear_refusal(refusal, path):
-    """Whether the error is a short message that names the file."""
-    kind, message = refusal
-    return issubclass(kind, ValueError | OSError) and path.name in message and len(message) < 1000
+    except (ValueError, OSError) as error:
+        message = str(error)
+    else:
+        return False
+    assert path.name in message
+    assert len(message) < 1000
+    return True
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -51,9 +49,7 @@ def test_missing_file_folder_and_empty_file_are_refused(put, tmp_path, ending):
 
 def test_unknown_suffix_is_refused(put):
     for name in ("x", "x.docx", "x.gz", "x.csv.zip", ".csv", "x.", "csv"):
-        with pytest.raises(
-            ValueError, match=r"the file type is taken from the suffix, which must be one of \.csv, \.tsv, .*\.h5mu"
-        ):
+        with pytest.raises(ValueError, match=r"type is taken from the suffix, which must be one of \.csv, .*\.h5mu"):
             read_file(put(name, b"x,y\n1,2\n"))
 
 
@@ -80,45 +76,28 @@ def test_binary_file_is_named_by_its_format(put, what):
             read_file(put(f"x.{ending}", gzip.compress(whole, mtime=0) if ending.endswith("gz") else whole))
 
 
-@pytest.mark.parametrize("ending", ["csv", "jsonl"])
-def test_zero_byte_is_named_by_its_line(put, ending):
-    good = {"csv": b"x,2\n", "jsonl": b'{"x": 1}\n'}[ending]
-    with pytest.raises(ValueError, match=rf"x\.{ending} is not text: line 3001 holds a zero byte"):
-        read_file(put(f"x.{ending}", good * 3000 + b"1,\x00\n"))
+def test_zero_byte_is_named_by_its_line(put):
+    for ending, good in {"csv": b"x,2\n", "jsonl": b'{"x": 1}\n'}.items():
+        with pytest.raises(ValueError, match=rf"x\.{ending} is not text: line 3001 holds a zero byte"):
+            read_file(put(f"x.{ending}", good * 3000 + b"1,\x00\n"))
 
 
-def test_invalid_utf_8_is_named_by_its_line(put):
-    for name in ("x.csv", "x.jsonl"):
-        for byte in (b"\xe9", b"\x80", b"\xc3(", b"\xed\xa0\x80"):
-            with pytest.raises(
-                ValueError, match=rf"{name} is not UTF-8 near line 1: save it as UTF-8 \(in Excel: CSV UTF-8\)"
-            ):
+def test_invalid_utf_8_and_utf_16_are_named_by_their_lines(put):
+    for byte in (b"\xe9", b"\x80", b"\xc3(", b"\xed\xa0\x80"):
+        for name in ("x.csv", "x.jsonl"):
+            with pytest.raises(ValueError, match=rf"{name} is not UTF-8 near line 1: .* \(in Excel: CSV UTF-8\)"):
                 read_file(put(name, byte + b"\n1\n"))
     with pytest.raises(ValueError, match=r"x\.csv is not UTF-8 near line (299|300|301): save it as UTF-8"):
         read_file(put("x.csv", b"x,y\n" + b"1,2\n" * 298 + b"\xe9,2\n" + b"1,2\n" * 500))
-
-
-def test_damaged_utf_16_is_named_by_its_line(put):
     whole = b"\xff\xfe" + ("x,y\n" + "1,2\n" * 20).encode("utf-16-le")
     for damage in (b"\x00", b"\x00\xd8\x00\xd8"):  # an odd length, and half a character
-        with pytest.raises(
-            ValueError, match=r"x\.csv is UTF-16 text, but truncated or damaged near line \d+: save it as"
-        ):
+        with pytest.raises(ValueError, match=r"x\.csv is UTF-16 text, but truncated or damaged near line \d+: save"):
             read_file(put("x.csv", whole + damage))
 
 
-def test_gz_suffix_without_gzip_is_refused(put):
-    for name in ("x.csv.gz", "x.jsonl.gz"):
-        with pytest.raises(ValueError, match=rf"{name} ends in \.gz but is not compressed by gzip: rename it"):
-            read_file(put(name, b"x,y\n1,2\n"))
-
-
-def parquet():
-    pl = pytest.importorskip("polars")
-    frame = pl.DataFrame({"x": np.arange(50.0), "s": [f"a{i}" for i in range(50)]})
-    buffer = io.BytesIO()
-    frame.write_parquet(buffer)
-    return buffer.getvalue()
+def write_parquet():
+    polars = pytest.importorskip("polars")
+    return as_bytes(polars.DataFrame({"x": np.arange(50.0), "s": [f"a{i}" for i in range(50)]}).write_parquet)
 
 
 NUMBERS = np.arange(40.0).reshape(20, 2)
@@ -129,7 +108,7 @@ WHOLE = {
     "x.npz": lambda: as_bytes(np.savez, NUMBERS),
     "packed.npz": lambda: as_bytes(np.savez_compressed, NUMBERS),
     "sparse.npz": lambda: as_bytes(sp.save_npz, sp.csr_array(NUMBERS)),
-    "x.parquet": parquet,
+    "x.parquet": write_parquet,
     "x.svm.gz": lambda: gzip.compress(as_bytes(lambda file: dump_svmlight_file(NUMBERS, np.zeros(20), file)), mtime=0),
     "x.mtx.gz": lambda: gzip.compress(as_bytes(scipy.io.mmwrite, sp.csr_array(NUMBERS.astype(int))), mtime=0),
 }
@@ -139,10 +118,7 @@ WHOLE = {
 def test_file_truncated_anywhere_is_refused(put, name):
     whole = WHOLE[name]()
     for cut in sorted({*range(1, 25), *range(25, len(whole), max(1, len(whole) // 20)), len(whole) - 1}):
-        path = put(name, whole[:cut])
-        refusal = read_and_catch(path)
-        assert refusal is not None, cut
-        assert is_clear_refusal(refusal, path), (cut, refusal)
+        assert is_refused(put(name, whole[:cut])), cut
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -153,16 +129,17 @@ def test_file_with_changed_byte_is_read_or_refused(put, name):
     for place in places:
         changed = bytearray(whole)
         changed[place] ^= int(rng.integers(1, 256))
-        path = put(name, bytes(changed))
-        refusal = read_and_catch(path)
-        assert refusal is None or is_clear_refusal(refusal, path), (place, refusal)
+        is_refused(put(name, bytes(changed)))
 
 
-def test_damage_within_gzip_is_refused(put):
+def test_damage_within_gzip_and_files_that_only_seem_compressed_are_refused(put):
     damaged = gzip.compress(b"", mtime=0)[:10] + zlib.compress(ROWS, wbits=-15)[:20] + b"\xff" * 200
     for name in ("x.csv.gz", "x.jsonl.gz", "x.svm.gz", "x.mtx.gz"):
         with pytest.raises(ValueError, match=name):
             read_file(put(name, damaged))
+    for name in ("x.csv.gz", "x.jsonl.gz"):
+        with pytest.raises(ValueError, match=rf"{name} ends in \.gz but is not compressed by gzip: rename it"):
+            read_file(put(name, b"x,y\n1,2\n"))
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -177,9 +154,7 @@ def test_noise_and_files_of_another_format_are_refused(put, ending):
         contents = contents[-1:]  # each of these reads starts a process
     for content in contents:
         path.write_bytes(content)
-        refusal = read_and_catch(path)
-        assert refusal is not None, content[:20]
-        assert is_clear_refusal(refusal, path), refusal
+        assert is_refused(path), content[:20]
 
 
 @pytest.mark.skipif(not hasattr(os, "symlink"), reason="this system has no links")
@@ -187,7 +162,5 @@ def test_link_that_leads_nowhere_is_refused(tmp_path):
     for target in ("link.csv", "nowhere.csv"):
         (tmp_path / "link.csv").unlink(missing_ok=True)
         (tmp_path / "link.csv").symlink_to(tmp_path / target)
-        with pytest.raises(
-            FileNotFoundError, match=rf"there is no file .*link\.csv: it is a link to .*{target}, which leads"
-        ):
+        with pytest.raises(FileNotFoundError, match=rf"no file .*link\.csv: it is a link to .*{target}, which leads"):
             read_file(tmp_path / "link.csv")

@@ -18,9 +18,8 @@ PRICES = ["12,5", "1.234,56", "7,25", "0,5"] * 3
 
 def join_lines(columns, mark=";"):
     header = mark.join(columns)
-    rows = [
-        mark.join(f'"{cell}"' if mark in cell else cell for cell in row) for row in zip(*columns.values(), strict=True)
-    ]
+    cells = zip(*columns.values(), strict=True)
+    rows = [mark.join(f'"{cell}"' if mark in cell else cell for cell in row) for row in cells]
     return "\n".join([header, *rows, ""])
 
 
@@ -44,10 +43,8 @@ def test_other_columns_show_decimal_point(put):
 
 @pytest.mark.parametrize("row", [0, 5000, 9999])
 def test_single_cell_anywhere_shows_the_mark(put, row):
-    prices = ["3"] * 10_000
+    prices, sizes = ["3"] * 10_000, [*["976"] * 9999, "1.157"]
     prices[row] = "12,5"
-    sizes = ["976"] * 10_000
-    sizes[-1] = "1.157"
     assert read_sizes(put("t.csv", join_lines({"price": prices, "size": sizes})))[-2:] == [976, 1157]
 
 
@@ -59,29 +56,22 @@ def test_note_says_how_numbers_were_read(put, read):
     reading = read(f"{path}:size")
     assert reading.contents[0].data[0].ravel().tolist() == SIZES
     assert note in reading.notes
+    (view,) = read(put("t.csv", join_lines({"price": PRICES, "size": [*GERMAN_SIZES[:-1], "k.A."]}))).contents
+    np.testing.assert_array_equal(view.data[0][:, 1], [*SIZES[:-1], np.nan])  # few words do not change the mark
 
 
-def test_few_words_among_numbers_do_not_change_the_mark(put, read):
-    cells = [*GERMAN_SIZES[:-1], "k.A."]
-    (view,) = read(put("t.csv", join_lines({"price": PRICES, "size": cells}))).contents
-    np.testing.assert_array_equal(view.data[0][:, 1], [*SIZES[:-1], np.nan])
+AMBIGUOUS = {
+    "alone": {},
+    "whole": {"count": ["3", "4"] * 6},
+    "contradictory": {"a": ["12,5", "7,25"] * 6, "b": ["12.5", "7.25"] * 6},
+    "prices": {"fee": ["5 €", "6 €"] * 6},
+}
 
 
-@pytest.mark.parametrize(
-    "others",
-    [
-        {},
-        {"count": ["3", "4"] * 6},
-        {"a": ["12,5", "7,25"] * 6, "b": ["12.5", "7.25"] * 6},
-        {"fee": ["5 €", "6 €"] * 6},
-    ],
-    ids=["alone", "whole", "contradictory", "prices"],
-)
+@pytest.mark.parametrize("others", AMBIGUOUS.values(), ids=AMBIGUOUS)
 def test_numbers_are_refused_if_a_file_with_semicolons_does_not_show_the_mark(put, read, others):
-    message = (
-        r"column 'size': '1\.157' in row 2 may be 1\.157 or 1157: write its numbers with a decimal point and without "
-        r"thousands separators \(1157 or 1\.1570\)"
-    )
+    advice = r"write its numbers with a decimal point and without thousands separators \(1157 or 1\.1570\)"
+    message = rf"column 'size': '1\.157' in row 2 may be 1\.157 or 1157: {advice}"
     for sizes in (GERMAN_SIZES, [*GERMAN_SIZES[:-1], "k.A."]):
         path = put("t.csv", join_lines({"size": sizes, "other": ["6", "5", "4"] * 4, **others}))
         with pytest.raises(ValueError, match=message):
@@ -138,9 +128,6 @@ def test_new_rows_are_read_with_the_mark_of_the_fit(put, read, tmp_path):
     pd.DataFrame({"price": [1.234], "size": [1157], "count": [1.157]}).to_parquet(tmp_path / "new.parquet")
     (view,) = read_as_in_the_fit(fit, tmp_path / "new.parquet").contents
     assert view.data[0].tolist() == [[1.234, 1157, 1.157]]
-
-
-def test_new_rows_of_a_fit_with_decimal_points_are_not_refused(put, read):
     fit = read(put("t.csv", join_lines({"price": ["12.5", "3.25"] * 6, "size": GERMAN_SIZES})))
     (view,) = read_as_in_the_fit(fit, put("new.csv", join_lines({"price": ["1.234"], "size": ["1.157"]}))).contents
     assert view.data[0].tolist() == [[1.234, 1.157]]

@@ -15,35 +15,21 @@ from workbooks import MAIN, make_archive, make_ods, make_xlsx
 pytest.importorskip("python_calamine")
 
 HEADER = ["sku", "price", "sold", "ok", "at", "code", None, "sum"]
-BODY = [
-    [
-        f"S{i}",
-        1.5 * i,
-        dt.datetime(2020, 1, 1 + i, 12 * (i == 2)),
-        i % 2 == 0,
-        dt.time(8 + i, 30),
-        "007",
-        None,
-        f"=A1+1->{i}",
-    ]
-    for i in range(4)
-]
+TIMES = [dt.datetime(2020, 1, 1 + i, 12 * (i == 2)) for i in range(4)]
+BODY = [[f"S{i}", 1.5 * i, TIMES[i], i % 2 == 0, dt.time(8 + i, 30), "007", None, f"=A1+1->{i}"] for i in range(4)]
 TITLED = [["Report of the month"], [], [None, *HEADER], *([None, *row] for row in BODY), []]
 
 
-def test_sheet_is_read_like_a_csv_file(put):
+def test_sheet_is_read_like_a_csv_file_and_errors_as_empty_cells(put):
     columns = read_file(put("t.xlsx", make_xlsx({"Sheet": TITLED}))).columns
     assert list(columns) == ["sku", "price", "sold", "ok", "at", "code", "sum"]
     assert columns["sku"].tolist() == ["S0", "S1", "S2", "S3"]
     assert columns["price"].tolist() == [0, 1.5, 3, 4.5]
     assert columns["sold"].tolist() == ["2020-01-01", "2020-01-02", "2020-01-03 12:00:00", "2020-01-04"]
-    assert columns["ok"].tolist() == ["true", "false", "true", "false"]
+    assert columns["ok"].tolist() == ["true", "false"] * 2
     assert columns["at"].tolist() == ["08:30:00", "09:30:00", "10:30:00", "11:30:00"]
     assert columns["code"].tolist() == [7, 7, 7, 7]
     assert columns["sum"].tolist() == [0, 1, 2, 3]  # the saved values of the formulas
-
-
-def test_errors_are_empty_cells_and_ids_stay_text(put):
     path = put("t.xlsx", make_xlsx({"Sheet": [["id", "x", "y"], [7, 1, "#N/A"], ["007", "#DIV/0!", "a"], [8, 3, "b"]]}))
     columns = read_file(path, frozenset({"id"})).columns
     assert columns["id"].tolist() == ["7", "007", "8"]
@@ -129,15 +115,11 @@ def test_long_text_that_many_cells_repeat_is_refused_before_reading(put, monkeyp
     assert read_file(path).columns["a"].tolist() == ["short"] * 20_000
     monkeypatch.setattr("python_calamine.CalamineWorkbook.from_filelike", None)
     path = put("t.xlsx", make_shared(["a", "x" * 32_000]))
-    with pytest.raises(
-        ValueError, match=r"t\.xlsx: a sheet repeats long texts so often .* take up 6[34]\d,\d{3},\d{3} bytes"
-    ):
+    with pytest.raises(ValueError, match=r"a sheet repeats long texts so often .* take up 6[34]\d,\d{3},\d{3} bytes"):
         read_file(path)
 
 
 def test_missing_package_is_named(put, monkeypatch):
     monkeypatch.setitem(sys.modules, "python_calamine", None)
-    with pytest.raises(
-        ImportError, match=r"t\.xlsx: workbooks need python-calamine: pip install 'consilience\[excel\]'"
-    ):
+    with pytest.raises(ImportError, match=r"t\.xlsx: .* need python-calamine: pip install 'consilience\[excel\]'"):
         read_file(put("t.xlsx", make_xlsx({"Sheet": TITLED})))

@@ -33,18 +33,15 @@ def test_messages_list_registered_suffixes_and_name_the_file(numbers_format, put
         read_file(put("x.nums", "1 a\n"))
 
 
-@pytest.mark.parametrize(
-    ("suffix", "message"),
-    [
+def test_unsuitable_suffix_is_refused():
+    for suffix, message in (
         (".csv", r"the suffix '\.csv' belongs to another file format already"),
         ("new", "the suffix 'new' must start with a dot and be in lower case"),
         (".New", r"the suffix '\.New' must start with a dot and be in lower case"),
-    ],
-)
-def test_unsuitable_suffix_is_refused(suffix, message):
-    with pytest.raises(ValueError, match=message):
-        register_format(FileFormat((".new", suffix), FileMatrix))
-    assert ".new" not in FORMATS
+    ):
+        with pytest.raises(ValueError, match=message):
+            register_format(FileFormat((".new", suffix), FileMatrix))
+        assert ".new" not in FORMATS
 
 
 @pytest.mark.parametrize(("is_table", "expected"), [(True, "FileTable"), (False, "FileTable, FileMatrix or .*")])

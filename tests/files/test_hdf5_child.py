@@ -52,18 +52,14 @@ def loop_file(tmp_path):
     return make_hdf5_loop(write(tmp_path / "loop.h5ad"))
 
 
-def measure_processor_time(path):
-    """Read a file, and return the seconds of processor time that the child process took."""
-    before = os.times()
-    read_file(path)
-    after = os.times()
-    return after.children_user + after.children_system - before.children_user - before.children_system
-
-
 @pytest.mark.skipif(os.name != "posix", reason="measures the processor time of child processes")
 def test_time_limit_ends_looping_reader_and_spares_others(loop_file, tmp_path, tune):
     healthy = write(tmp_path / "healthy.h5ad")
-    limit = 1 + math.ceil(measure_processor_time(healthy))
+    before = os.times()
+    read_file(healthy)
+    after = os.times()
+    time_taken = after.children_user + after.children_system - before.children_user - before.children_system
+    limit = 1 + math.ceil(time_taken)  # of the processor, which does not depend on other programs
     tune("files.formats.annotated", start_seconds=limit)
     np.testing.assert_array_equal(read_file(healthy).matrices["X"].values, X)
     with pytest.raises(ValueError, match=rf"loop\.h5ad: took longer than {limit} s to read: it is probably damaged"):
@@ -133,7 +129,7 @@ def test_data_set_that_is_larger_than_its_file_is_refused(tmp_path):
         del file["X"]
         file.create_dataset("X", shape=(10**9, 100), dtype="f8", chunks=(100, 100)).attrs.update(attributes)
     with pytest.raises(
-        ValueError, match=r"t\.h5ad cannot be read as \.h5ad: X announces 800,000,000,000 bytes, too many for a file of"
+        ValueError, match=r"t\.h5ad cannot .*: X announces 800,000,000,000 bytes, too many for a file of"
     ):
         read_file(path)
 

@@ -55,17 +55,10 @@ def test_column_of_one_table(guess, tables):
         assert guess_id_column({Path("t.csv"): columns}, taken=frozenset(columns)) is None
 
 
-def test_common_column_of_two_tables():
+def test_common_column_of_two_tables_or_one_with_the_ids_of_matrices_and_links():
     tables = {Path("a"): {"code": CODES, "person": WORDS}, Path("b"): {"code": CODES[:5], "y": NUMBERS[:5]}}
     assert guess_id_column(tables) == "code"
-
-
-def test_columns_with_the_same_values():
-    tables = {Path("a"): {"patient": CODES, "x": NUMBERS}, Path("b"): {"x": NUMBERS, "sample": CODES[5:][::-1]}}
-    tables[Path("b")]["x"] = NUMBERS[5:]
-    assert guess_id_column(tables) == "patient,sample"
-
-
-def test_ids_of_matrices_and_links_decide():
+    second = {"x": NUMBERS[5:], "sample": CODES[5:][::-1]}
+    assert guess_id_column({Path("a"): {"patient": CODES, "x": NUMBERS}, Path("b"): second}) == "patient,sample"
     columns = {"sku": CODES, "paper": WHOLE, "x": NUMBERS}
     assert guess_id_column({Path("t"): columns}, [{"100", "101", "119"}]) == "paper"

@@ -2,6 +2,7 @@
 
 import colorsys
 import os
+import shutil
 import struct
 import sys
 import zlib
@@ -60,20 +61,15 @@ def make_pictures(folder, *names):
     return Pictures(np.array(names, dtype=object), folder)
 
 
-def encode_folder(content_of, folder, **options):
-    return fit_and_encode([content_of(folder)], rare=True, **options)
-
-
 def save_palette(path):
-    image = Image.new("P", (4, 4), 1)
+    image = Image.fromarray(np.array([[0, 1], [1, 1]], np.uint8))
     image.putpalette([255, 0, 0, 0, 0, 255])
-    image.putpixel((0, 0), 0)
     image.save(path, transparency=0)
 
 
 def save_animation(path):
-    frames = [Image.new("RGB", (4, 4), color) for color in ("blue", "red", "lime")]
-    frames[0].save(path, save_all=True, append_images=frames[1:])
+    first, *rest = (Image.new("RGB", (4, 4), color) for color in ("blue", "red", "lime"))
+    first.save(path, save_all=True, append_images=rest)
 
 
 def save_array(array):
@@ -119,34 +115,34 @@ def test_orientation_is_applied_and_a_large_jpeg_decoded_at_a_fraction_of_its_si
     assert open_picture(tmp_path / "large.jpg", 64).size == (200, 100)
 
 
-def announce_size(path, side):
-    """Write a PNG file of a few bytes that announces a huge picture."""
+def announce_size(side):
+    """Return a PNG file of a few bytes that announces a huge picture."""
 
     def chunk(kind, content):
         return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
 
     header = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
-    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"")))
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b""))
 
 
 def test_broken_files_count_as_missing(tmp_path, photos):
     content = (photos / "sky00.png").read_bytes()
-    (tmp_path / "cut.png").write_bytes(content[:500])
-    (tmp_path / "text.jpg").write_text("not a picture")
-    (tmp_path / "empty.jpg").write_bytes(b"")
-    (tmp_path / "script.png").write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\nshowpage\n")
-    announce_size(tmp_path / "huge.png", 20_000)
-    announce_size(tmp_path / "large.png", 10_000)  # Pillow warns of more than 89 million pixels
+    script = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\nshowpage\n"
+    files = {"cut.png": content[:500], "text.jpg": b"not a picture", "empty.jpg": b"", "script.png": script}
+    files |= {
+        "huge.png": announce_size(20_000),
+        "large.png": announce_size(10_000),
+    }  # Pillow warns of 89 million pixels
+    for name, data in (files | {"whole.png": content}).items():
+        (tmp_path / name).write_bytes(data)
     os.mkfifo(tmp_path / "pipe.png")
     save_array(np.array([[0, np.nan]], np.float32))(tmp_path / "nan.tif")
-    (tmp_path / "whole.png").write_bytes(content)
     (tmp_path / "folder.png").mkdir()
     reasons = {"script.png": "cannot identify", "huge.png": "exceeds limit", "pipe.png": "no such file"}
     reasons["nan.tif"] = "not finite"
-    broken = ["cut.png", "text.jpg", "empty.jpg", "large.png", "gone.png", "folder.png", *reasons]
-    with pytest.warns(
-        UserWarning, match=r"10 of 11 pictures cannot be read, and count as missing: .*: .* first"
-    ) as warned:
+    broken = {*files, *reasons, "gone.png", "folder.png"}
+    message = r"10 of 11 pictures cannot be read, and count as missing: .*: .* first"
+    with pytest.warns(UserWarning, match=message) as warned:
         shape = compute_light_features(make_pictures(tmp_path, *broken, "whole.png", None))["shape"]
     assert len(warned) == 1
     assert np.isnan(shape).all(axis=1).tolist() == [True] * 10 + [False, True]
@@ -155,19 +151,6 @@ def test_broken_files_count_as_missing(tmp_path, photos):
             compute_light_features(make_pictures(tmp_path, name))
     with pytest.raises(ValueError, match="every cell is empty: there is no picture"):
         compute_light_features(make_pictures(tmp_path, None, None))
-
-
-def test_missing_package_is_named(photos, monkeypatch):
-    monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(ImportError, match=r"pictures need Pillow: pip install 'consilience\[images\]'"):
-        compute_light_features(find_pictures(photos))
-
-
-def test_number_of_threads_changes_nothing(photos, monkeypatch):
-    expected = compute_light_features(find_pictures(photos))
-    monkeypatch.setattr(parallel, "available_threads", lambda: 5)
-    for name, values in compute_light_features(find_pictures(photos)).items():
-        np.testing.assert_array_equal(values, expected[name])
 
 
 @pytest.fixture(scope="module")
@@ -242,48 +225,41 @@ def test_names_of_colors_fit(squares):
         assert len(set(feature.name_columns())) == feature.compute(squares).shape[1]
 
 
-@pytest.mark.parametrize(("axis", "angles"), [(0, ("170°", "10°", "0°")), (1, ("90°",))])
-def test_names_of_edges_fit(axis, angles):
-    position = np.arange(64)
-    stripes = np.expand_dims(position // 4 % 2, 1 - axis) * np.ones((64, 64))
-    picture = np.repeat(stripes[None, :, :, None], 3, axis=3).astype(np.float32)
-    for feature in ("shape", "texture"):
-        columns = [i for i, text in enumerate(LIGHT_FEATURES[feature].name_columns()) if text.startswith("edges")]
-        values = LIGHT_FEATURES[feature].compute(picture)[0, columns]
-        names = np.array(LIGHT_FEATURES[feature].name_columns())[columns]
-        assert names[int(values.argmax())].removeprefix("edges at ").partition(",")[0] in angles
+def test_names_of_edges_fit():
+    for axis, angles in ((0, ("170°", "10°", "0°")), (1, ("90°",))):
+        stripes = np.expand_dims(np.arange(64) // 4 % 2, 1 - axis) * np.ones((64, 64))
+        picture = np.repeat(stripes[None, :, :, None], 3, axis=3).astype(np.float32)
+        for feature in (LIGHT_FEATURES["shape"], LIGHT_FEATURES["texture"]):
+            values = dict(zip(feature.name_columns(), feature.compute(picture)[0], strict=True))
+            strongest = max((name for name in values if name.startswith("edges")), key=values.get)
+            assert strongest.removeprefix("edges at ").partition(",")[0] in angles
 
 
-def test_light_makes_three_views_also_of_new_pictures(content, photos):
-    encoded = encode_folder(content, photos)
+def test_encodings_make_views_also_of_new_pictures(content, photos, monkeypatch):
+    encoded = fit_and_encode([content(photos)], rare=True)
     assert encoded.views.names == ("view-shape", "view-texture", "view-color")
     assert set(encoded.kinds.values()) == {"images"}
     assert encoded.views.present.all()
     assert encoded.pictures["view"][0] == photos / "leaf00.png"
+    monkeypatch.setattr(parallel, "available_threads", lambda: 5)  # which changes nothing
     again = content(photos)
     new = encode([again], encoded.encodings, join_contents([again]))
     for name in encoded.views.names:
         np.testing.assert_array_equal(new.views[name], encoded.views[name])
+    for encoding, names in (("color", ("view",)), ("light+pixels", (*encoded.views.names, "view-pixels"))):
+        assert fit_and_encode([content(photos)], rare=True, encode={"view": encoding}).views.names == names
 
 
 def test_gray_pictures_have_no_view_of_colors_and_equal_ones_are_refused(content, photos, tmp_path):
     (tmp_path / "gray").mkdir()
     for path in photos.iterdir():
         Image.open(path).convert("L").save(tmp_path / "gray" / path.name)
-    assert encode_folder(content, tmp_path / "gray").views.names == ("view-shape", "view-texture")
+    assert fit_and_encode([content(tmp_path / "gray")], rare=True).views.names == ("view-shape", "view-texture")
     (tmp_path / "red").mkdir()
     for name in "ab":
         Image.new("RGB", (4, 4), "red").save(tmp_path / "red" / f"{name}.png")
     with pytest.raises(ValueError, match=r"view 'view' \(.*\): all pictures are alike"):
-        encode_folder(content, tmp_path / "red")
-
-
-def test_encodings_of_pictures(content, photos):
-    for encoding, names in (
-        ("color", ("view",)),
-        ("light+pixels", ("view-shape", "view-texture", "view-color", "view-pixels")),
-    ):
-        assert encode_folder(content, photos, encode={"view": encoding}).views.names == names
+        fit_and_encode([content(tmp_path / "red")], rare=True)
 
 
 def test_function_encodes_pictures(content, photos):
@@ -291,13 +267,13 @@ def test_function_encodes_pictures(content, photos):
         assert all(image.mode == "RGB" and image.size == (48, 40) for image in images)
         return [np.asarray(image).mean(axis=(0, 1)) for image in images]
 
-    views = encode_folder(content, photos, encode={"view": average}).views
+    views = fit_and_encode([content(photos)], rare=True, encode={"view": average}).views
     assert views.names == ("view",)
     expected = np.array(average([Image.open(path) for path in sorted(photos.iterdir())]))
     np.testing.assert_allclose(views["view"], (expected - expected.mean(axis=0)) / expected.std(axis=0), atol=1e-4)
     for wrong in (lambda images: np.zeros(3), lambda images: np.full((len(images), 2), np.nan)):
         with pytest.raises(ValueError, match=r"view 'view'.*return one row of finite numbers per picture"):
-            encode_folder(content, photos, encode={"view": wrong})
+            fit_and_encode([content(photos)], rare=True, encode={"view": wrong})
 
 
 def test_saved_encoders_give_the_same_numbers(photos, tmp_path):
@@ -343,72 +319,68 @@ def test_onnx_file_gives_pooled_maps(photos, tmp_path, shape):
 def test_onnx_file_is_found_from_another_folder_but_refused_if_it_has_changed(photos, tmp_path, monkeypatch):
     path = write_network(tmp_path / "net.onnx", ["n", 3, 16, 16])
     monkeypatch.chdir(tmp_path)
-    encoder = PictureModelEncoder("net.onnx").fit(find_pictures(photos))
+    pictures = find_pictures(photos)
+    encoder = PictureModelEncoder("net.onnx").fit(pictures)
     monkeypatch.chdir(photos)
-    assert encoder.transform(find_pictures(photos)).shape == (3 * N_PER_GROUP, 3)
+    assert encoder.transform(pictures).shape == (3 * N_PER_GROUP, 3)
     write_network(path, ["n", 3, 16, 16], factor=2.0)
     with pytest.raises(ValueError, match=r"net\.onnx has changed since the model was fitted"):
-        encoder.transform(find_pictures(photos))
+        encoder.transform(pictures)
 
 
 def test_other_models_are_refused(content, photos, tmp_path):
     pytest.importorskip("onnxruntime")
+    for name in ("net.pth", "text.onnx"):
+        (tmp_path / name).write_bytes(b"no model")
     for name, message in (
         ("none.onnx", r"there is no model file .*none\.onnx"),
         ("net.pth", r"net\.pth is not an \.onnx file: export the model with torch\.onnx\.export"),
         ("text.onnx", r"text\.onnx is not an ONNX model that can be run"),
     ):
-        if not name.startswith("none"):
-            (tmp_path / name).write_bytes(b"no model")
         with pytest.raises(ValueError, match=f"view 'view'.*{message}"):
-            encode_folder(content, photos, encode={"view": str(tmp_path / name)})
+            fit_and_encode([content(photos)], rare=True, encode={"view": str(tmp_path / name)})
     path = write_network(tmp_path / "net.onnx", ["n", 7])
     with pytest.raises(ValueError, match=r"takes pixels .*an image model takes one float array"):
         PictureModelEncoder(path).fit(find_pictures(photos))
 
 
-def test_folder_is_read_in_order_with_subfolders_and_without_hidden_files(tmp_path):
+def test_folder_is_read_in_order_with_subfolders_and_without_hidden_files(read, put, tmp_path):
     for name in ("b.PNG", "a/c.jpg", ".hidden.png", ".cache/d.png", "notes.txt", "a/e.webp"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).touch()
+        put(name, "")
     assert find_pictures(tmp_path).names.tolist() == ["a/c.jpg", "a/e.webp", "b.PNG"]
-
-
-def test_folder_without_pictures_is_refused(read, tmp_path):
-    (tmp_path / "table.csv").write_text("id,x\n1,2\n")
+    (tmp_path / "none").mkdir()
     with pytest.raises(IsADirectoryError, match=r"is a folder: name a file in it, or a folder of pictures \(this one"):
-        read(f"photo={tmp_path}")
+        read(f"photo={tmp_path / 'none'}")
 
 
-def test_ids_of_a_table_match_files(read, tmp_path):
-    (tmp_path / "photos" / "day").mkdir(parents=True)
+def test_ids_of_a_table_match_files(read, put, tmp_path):
     for name in "abc":
-        (tmp_path / "photos" / "day" / f"{name}.png").touch()
+        put(f"photos/day/{name}.png", "")
     for form in ("{}", "{}.png", "day/{}", "day/{}.png"):
-        write_csv(tmp_path / "t.csv", ["id", "x"], [(form.format(name), i) for i, name in enumerate("cax")])
-        entities = join_contents(read(f"photo={tmp_path / 'photos'}", f"t={tmp_path / 't.csv'}").contents)
+        table = put("t.csv", "id,x\n" + "".join(f"{form.format(name)},{i}\n" for i, name in enumerate("cax")))
+        entities = join_contents(read(f"photo={tmp_path / 'photos'}", table).contents)
         assert entities.ids.tolist() == [form.format(name) for name in "abcx"]
         assert entities.rows["photo"].tolist() == [0, 1, 2, -1]
 
 
-def test_ids_are_paths_without_suffix_unless_these_repeat_or_ids_of_labels_have_them(read, tmp_path):
-    photos = tmp_path / "photos"
-    for name in ("a.png", "day/a.png"):
-        (photos / name).parent.mkdir(exist_ok=True, parents=True)
-        (photos / name).touch()
+def test_ids_are_paths_without_suffix_unless_these_repeat_or_ids_of_labels_have_them(read, put):
+    photos = put("photos/a.png", "").parent
+    put("photos/day/a.png", "")
     assert read(f"photo={photos}").contents[0].ids.tolist() == ["a", "day/a"]
-    write_csv(tmp_path / "classes.csv", ["id", "class"], [("a.png", "x"), ("day/a.png", "x")])
-    contents = read(f"photo={photos}", labels=f"{tmp_path / 'classes.csv'}:class").contents
-    assert contents[0].ids.tolist() == ["a.png", "day/a.png"]
-    (photos / "a.jpg").touch()
+    classes = put("classes.csv", "id,class\na.png,x\nday/a.png,x\n")
+    assert read(f"photo={photos}", labels=f"{classes}:class").contents[0].ids.tolist() == ["a.png", "day/a.png"]
+    put("photos/a.jpg", "")
     assert read(f"photo={photos}").contents[0].ids.tolist() == ["a.jpg", "a.png", "day/a.png"]
 
 
-def test_folder_has_neither_columns_nor_another_kind(read, photos):
+def test_folder_has_neither_columns_nor_another_kind_and_needs_a_package(read, photos, monkeypatch):
     with pytest.raises(ValueError, match="is a folder of pictures: leave out ':x'"):
         read(f"photo={photos}:x")
     with pytest.raises(ValueError, match="is a folder of pictures, not text: leave out --kind"):
         read(f"photo={photos}", kinds={"photo": "text"})
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    with pytest.raises(ImportError, match=r"pictures need Pillow: pip install 'consilience\[images\]'"):
+        compute_light_features(find_pictures(photos))
 
 
 def test_column_of_paths_is_detected_and_relative_to_the_table(read, photos, tmp_path):
@@ -426,9 +398,7 @@ def test_column_of_paths_is_detected_and_relative_to_the_table(read, photos, tmp
 def test_address_on_the_network_is_refused(content, put):
     for address in ("https://example.org/a.png", "HTTP://x/a.jpg", "s3://x/a.png", "file://host/a.png"):
         table = put("t.csv", f"id,file\n1,{address}\n")
-        with pytest.raises(
-            ValueError, match=r"view 'view' .* is on the network, and nothing is downloaded: save the files"
-        ):
+        with pytest.raises(ValueError, match=r"view 'view' .* is on the network, and nothing is downloaded: save"):
             content(f"{table}:file", "images")
         assert not looks_like_images(np.array([address], dtype=object), table.parent)
     with pytest.raises(ValueError, match="images are one column of paths, not 2 columns"):
@@ -451,13 +421,10 @@ def test_columns_that_look_like_images(photos):
 
 def test_folder_with_captions_is_clustered_and_predicted(photos, tmp_path):
     names = sorted(path.name for path in photos.iterdir())
-    captions = write_csv(
-        tmp_path / "captions.csv", ["id", "caption"], [(name, f"a picture of the {name[:3]} at noon") for name in names]
-    )
-    broken = tmp_path / "photos"
-    broken.mkdir()
-    for name in names:
-        (broken / name).write_bytes((photos / name).read_bytes()[: 300 if name == "leaf05.png" else None])
+    captions = [(name, f"a picture of the {name[:3]} at noon") for name in names]
+    captions = write_csv(tmp_path / "captions.csv", ["id", "caption"], captions)
+    broken = Path(shutil.copytree(photos, tmp_path / "photos"))
+    os.truncate(broken / "leaf05.png", 300)
     views = ["--view", f"photo={broken}", "--view", f"text={captions}:caption"]
     ran = run_successfully("cluster", *views, "-k", 3, "--out", tmp_path / "run", "--no-assess")
     assert f"note: 1 picture cannot be read, and counts as missing: {broken / 'leaf05.png'}: " in ran.err
@@ -511,12 +478,8 @@ def test_column_of_addresses_or_paths_is_found_in_a_mixed_table_and_no_id(read, 
 
 
 def write_shop(folder, names, column="photo", name="shop.csv", **columns):
-    columns = {
-        "sku": [f"A-{i:03}" for i in range(len(names))],
-        "price": [i % 7 + 0.5 for i in range(len(names))],
-        **columns,
-        column: names,
-    }
+    rows = range(len(names))
+    columns = {"sku": [f"A-{i:03}" for i in rows], "price": [i % 7 + 0.5 for i in rows], **columns, column: names}
     return write_csv(folder / name, list(columns), zip(*columns.values(), strict=True))
 
 
@@ -526,16 +489,9 @@ def find_folder(reading):
 
 def test_folder_is_joined_by_a_column_of_names(read, photos, tmp_path):
     stems = sorted(file.stem for file in photos.iterdir())[::-1]
-    for form, upper in (
-        ("{}.png", False),
-        ("{}", True),
-        ("img/2020/{}.png", True),
-        ("img\\{}.PNG", False),
-        ("/home/me/photos/{}.png", False),
-        ("https://shop.example/img/{}.png?size=2", True),
-        ("PHOTOS/{}.Png", False),
-    ):
-        table = write_shop(tmp_path, [form.format(stem.upper() if upper else stem) for stem in stems])
+    upper = ["{}", "img/2020/{}.png", "https://shop.example/img/{}.png?size=2"]
+    for form in (*upper, "{}.png", "img\\{}.PNG", "/home/me/photos/{}.png", "PHOTOS/{}.Png"):
+        table = write_shop(tmp_path, [form.format(stem.upper() if form in upper else stem) for stem in stems])
         reading = read(table, photos)
         content = find_folder(reading)
         assert content.ids.tolist() == [f"A-{i:03}" for i in range(len(stems))]
@@ -553,22 +509,19 @@ def test_rows_may_share_or_lack_a_picture_and_pictures_a_row(read, photos, tmp_p
     (note,) = [note for note in reading.notes if "are joined by" in note]
     assert note.endswith("2 of 5 rows have no picture there. 34 of 36 pictures are left out: no row names them.")
     assert len(join_contents(reading.contents)) == 5
+    rows = [(i % 7 + 0.5, "sky00.png") for i in range(20)]
+    reading = read(write_csv(tmp_path / "t.csv", ["price", "photo"], rows), photos)  # by position
+    assert find_folder(reading).ids is None
+    assert len(join_contents(reading.contents)) == 20
 
 
-def test_column_that_names_most_pictures_is_used(read, photos, tmp_path):
+def test_column_that_names_most_pictures_of_a_folder_is_used(read, photos, tmp_path):
     names = sorted(file.name for file in photos.iterdir())
     half = [name if i % 2 else "" for i, name in enumerate(names)]
     reading = read(write_shop(tmp_path, names, small=half), photos)
     assert find_folder(reading).data.names.tolist() == names
     assert any("by the column 'photo' of" in note and "not by 'small'" in note for note in reading.notes)
-
-
-def test_each_folder_has_its_column(read, photos, tmp_path):
-    names = sorted(file.name for file in photos.iterdir())
-    back = tmp_path / "back"
-    back.mkdir()
-    for name in names:
-        (back / name).write_bytes((photos / name).read_bytes())
+    back = Path(shutil.copytree(photos, tmp_path / "back"))
     reading = read(write_shop(tmp_path, names, "front", back=names[::-1]), photos, back)
     pictures = {content.name: content.data.names.tolist() for content in reading.contents if content.kind == "images"}
     assert pictures == {"photos": names, "back": names[::-1]}
@@ -584,22 +537,13 @@ def test_ids_that_name_the_pictures_count_more(read, photos, tmp_path):
     assert "kind" in reading.contents[0].columns
 
 
-def test_names_in_other_folders_are_other_pictures(read, photos, tmp_path):
+def test_names_in_other_folders_are_other_pictures(read, put, tmp_path):
     nested = tmp_path / "all"
-    for kind in ("cats", "dogs"):
-        (nested / kind).mkdir(parents=True)
-        (nested / kind / "1.png").write_bytes((photos / "sky00.png").read_bytes())
-    (nested / "cats" / "2.png").write_bytes((photos / "sky01.png").read_bytes())
+    for name in ("cats/1.png", "dogs/1.png", "cats/2.png"):
+        put(f"all/{name}", "")
     names = ["dogs/1.png", "x/cats/1.png", "1.png", "birds/2.png", "2.png"]
     pictures = find_folder(read(write_shop(tmp_path, names), nested)).data
     assert pictures.names.tolist() == ["dogs/1.png", "cats/1.png", None, None, "cats/2.png"]
-
-
-def test_table_without_ids_is_joined_by_position(read, photos, tmp_path):
-    rows = [(i % 7 + 0.5, "sky00.png") for i in range(20)]
-    reading = read(write_csv(tmp_path / "t.csv", ["price", "photo"], rows), photos)
-    assert find_folder(reading).ids is None
-    assert len(join_contents(reading.contents)) == 20
 
 
 def test_folder_joined_by_a_column_is_clustered_predicted_and_updated(photos, tmp_path, monkeypatch):
@@ -611,9 +555,8 @@ def test_folder_joined_by_a_column_is_clustered_predicted_and_updated(photos, tm
     assert "photos-color: images (a folder of pictures), 100 columns, present for all" in ran.out
     rows = read_labels(tmp_path / "run")
     new = [name for name in names if name.startswith("rose")][:3]
-    write_shop(
-        tmp_path, [*(f"img/{name}" for name in new), ""], name="new.csv", size=[size[name] for name in new] + [0]
-    )
+    sizes = [*(size[name] for name in new), 0]
+    write_shop(tmp_path, [*(f"img/{name}" for name in new), ""], name="new.csv", size=sizes)
     run_successfully("predict", "run", "new.csv", photos, "--out", "new-labels.csv")
     expected = rows[names.index(new[0])]["cluster"]
     assert get_clusters(read_labels(tmp_path / "new-labels.csv"))[:3] == [int(expected)] * 3

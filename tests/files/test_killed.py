@@ -21,6 +21,14 @@ SOURCES = {"write.py", "staging.py", "deferral.py", "contextlib.py", "tempfile.p
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals and locks")
 
 
+@pytest.fixture
+def stop_by_sigterm():
+    """Handle SIGTERM as the command line does."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
 def names(folder):
     return sorted(path.relative_to(folder).as_posix() for path in Path(folder).rglob("*"))
 
@@ -36,13 +44,8 @@ def steps(tmp_path_factory):
 
 
 NEW = ["out", "out/a.txt", "out/b.txt"]
-ENDS = {
-    "new folder": NEW,
-    "empty folder": NEW,
-    "older run": NEW,
-    "other files": [*NEW, "out/mine.txt"],
-    "file": ["out"],
-}
+ENDS = dict.fromkeys(["new folder", "empty folder", "older run"], NEW)
+ENDS |= {"other files": [*NEW, "out/mine.txt"], "file": ["out"]}
 
 
 @pytest.mark.parametrize("case", ENDS)
@@ -88,14 +91,6 @@ class SignalAtOpcode:
         return self
 
 
-@pytest.fixture
-def stop_by_sigterm():
-    """Handle SIGTERM as the command line does."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGTERM, before)
-
-
 def write_with_signal(kind, out, n):
     """Write, send SIGTERM at the n-th instruction, and return whether it came before the end."""
     tracer, before = SignalAtOpcode(n), sys.gettrace()
@@ -118,12 +113,7 @@ def test_sigterm_at_every_nth_instruction_leaves_nothing(kind, stride, share, tm
     stopped = True
     while stopped:
         out = tmp_path / str(n)
-        if kind == "file":
-            out.write_text("old")
-        elif kind == "older":
-            out.mkdir()
-            for name in NAMES:
-                (out / name).write_text("old")
+        kill_steps.prepare({"older": "older run", "new": "new folder"}.get(kind, kind), out)
         stopped = write_with_signal(kind, out, n)
         gc.collect(0)
         assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
@@ -165,15 +155,15 @@ def left_by_killed(tmp_path_factory):
     return {kind: path for kind, (path,) in left.items()}
 
 
-@pytest.fixture(params=["folder"])
-def left(request, left_by_killed, tmp_path):
+@pytest.fixture
+def left(left_by_killed, tmp_path):
     """A copy of such a folder."""
-    path = left_by_killed[request.param]
+    path = left_by_killed["folder"]
     return Path(shutil.copytree(path, tmp_path / path.name))
 
 
-@pytest.mark.parametrize("left", ["file", "folder"], indirect=True)
-def test_leftovers_are_removed_by_any_later_write_to_same_folder(left, tmp_path):
+def test_leftovers_are_removed_by_any_later_write_to_same_folder(left, left_by_killed, tmp_path):
+    shutil.copytree(left_by_killed["file"], tmp_path / left_by_killed["file"].name)
     write("file", tmp_path / "another")
     assert names(tmp_path) == ["another"]
 
@@ -187,12 +177,6 @@ def test_leftovers_of_another_machine_are_removed_after_day(left, tmp_path):
     staging._cleaned.clear()
     staging.remove_leftovers(tmp_path)
     assert not foreign.exists()
-
-
-def test_leftovers_of_another_user_are_kept(left, tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "geteuid", lambda: left.stat().st_uid + 1)
-    write("file", tmp_path / "another")
-    assert left.exists()
 
 
 def test_folders_of_running_processes_are_kept(tmp_path):
@@ -215,26 +199,35 @@ def test_folders_of_other_programs_are_kept(tmp_path):
     assert names(tmp_path) == sorted([*before, "out"])
 
 
-def test_file_systems_without_locks(left, tmp_path, monkeypatch):
-    """Everything is written, and leftovers stay, because it cannot be known whether their process is alive."""
+@pytest.mark.parametrize("case", ["another user", "no locks"])
+def test_leftovers_that_may_be_in_use_are_kept(left, tmp_path, monkeypatch, case):
+    """Without locks of the file system, it cannot be known whether their process is alive."""
 
     def refuse(*_):
         raise OSError("Operation not supported")
 
-    monkeypatch.setattr(staging.fcntl, "flock", refuse)
+    if case == "another user":
+        monkeypatch.setattr(os, "geteuid", lambda: left.stat().st_uid + 1)
+    else:
+        monkeypatch.setattr(staging.fcntl, "flock", refuse)
     write("folder", tmp_path / "out")
     assert content(tmp_path / "out") == {"new"}
     assert left.exists()
 
 
-def test_signal_while_files_are_placed_names_results(tmp_path, monkeypatch, stop_by_sigterm):
-    real = os.rename
+def signal_before(monkeypatch, call):
+    """Send SIGTERM to this process before each such call of the file system."""
+    real = getattr(os, call)
 
-    def rename(source, target):
+    def signal_first(source, target):
         signal.raise_signal(signal.SIGTERM)
         real(source, target)
 
-    monkeypatch.setattr(os, "rename", rename)
+    monkeypatch.setattr(os, call, signal_first)
+
+
+def test_signal_while_files_are_placed_names_results(tmp_path, monkeypatch, stop_by_sigterm):
+    signal_before(monkeypatch, "rename")
     with pytest.raises(KeyboardInterrupt) as caught:
         write("folder", tmp_path / "out")
     assert caught.value.__notes__ == [f"the results are in {tmp_path / 'out'}"]
@@ -242,13 +235,7 @@ def test_signal_while_files_are_placed_names_results(tmp_path, monkeypatch, stop
 
 
 def test_signal_while_file_is_moved_within_staging_folder_names_no_removed_file(tmp_path, monkeypatch, stop_by_sigterm):
-    real = os.link
-
-    def link(source, target):
-        signal.raise_signal(signal.SIGTERM)
-        real(source, target)
-
-    monkeypatch.setattr(os, "link", link)
+    signal_before(monkeypatch, "link")
     with (
         pytest.raises(KeyboardInterrupt) as caught,
         stage_folder(tmp_path / "out", NAMES) as folder,

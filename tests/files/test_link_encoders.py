@@ -12,7 +12,7 @@ from consilience.files.link_encoders import GraphEncoder, SmoothEncoder, average
 N = 14
 
 
-def make_links(seed, weighted=True):
+def make_links(seed):
     """Directed links among 14 entities and 3 bridges, with repeated links, self-links and two entities without any."""
     rng = np.random.default_rng(seed)
     names = [f"e{i}" for i in range(N - 2)] + ["b0", "b1", "b2", "elsewhere"]
@@ -20,8 +20,7 @@ def make_links(seed, weighted=True):
     outside = (sources == "elsewhere") | (targets == "elsewhere")
     sources[outside] = "nowhere"  # links between ids that no view has
     targets[outside] = "elsewhere"
-    weights = rng.uniform(0.2, 3, 40) if weighted else np.ones(40)
-    return sources, targets, weights
+    return sources, targets, rng.uniform(0.2, 3, 40)
 
 
 IDS = np.array([f"e{i}" for i in range(N)], dtype=object)
@@ -35,11 +34,9 @@ def sum_weights(links, first, second):
 
 def find_ends(links, ids):
     """Ids that the entities are linked with and that are no entities, and the mean weight of a linked pair."""
-    bridges = sorted(
-        {name for pair in zip(*links[:2], strict=True) if set(pair) & set(ids) for name in pair} - set(ids)
-    )
-    pairs = [sum_weights(links, i, j) for i in ids for j in [*ids, *bridges]]
-    return bridges, np.mean([weight for weight in pairs if weight > 0])
+    bridges = {name for pair in zip(*links[:2], strict=True) if set(pair) & set(ids) for name in pair} - set(ids)
+    pairs = [sum_weights(links, i, j) for i in ids for j in [*ids, *sorted(bridges)]]
+    return sorted(bridges), np.mean([weight for weight in pairs if weight > 0])
 
 
 def build_literal_graph(links, ids):
@@ -63,6 +60,12 @@ def build_literal_graph(links, ids):
     return S
 
 
+def average(weighted):
+    """Mean of the rows that are there and have a weight; None if there is none."""
+    weighted = [(weight, row) for weight, row in weighted if weight > 0 and row is not None]
+    return sum(weight * row for weight, row in weighted) / sum(weight for weight, _ in weighted) if weighted else None
+
+
 def smooth_literally(links, ids, rows, hops, unit_length):
     """Means by loops over entities and their neighbors; a missing row is None."""
     bridges, unit = find_ends(links, ids)
@@ -70,26 +73,20 @@ def smooth_literally(links, ids, rows, hops, unit_length):
     for _ in range(hops):
         nodes = dict(zip(ids, rows, strict=True))
         for bridge in bridges:
-            weighted = [(sum_weights(links, i, bridge), row) for i, row in zip(ids, rows, strict=True)]
-            weighted = [(w, row) for w, row in weighted if w > 0 and row is not None]
-            total = sum(w for w, _ in weighted)
-            nodes[bridge] = sum(w * row for w, row in weighted) / total if weighted else None
-        averaged = []
-        for i, row in zip(ids, rows, strict=True):
-            terms = [] if row is None else [(1.0, row)]
-            terms += [(sum_weights(links, i, j) / unit, nodes[j]) for j in nodes if j != i and nodes[j] is not None]
-            terms = [(w, x) for w, x in terms if w > 0]
-            averaged.append(sum(w * x for w, x in terms) / sum(w for w, _ in terms) if terms else None)
-        rows = averaged
+            nodes[bridge] = average([(sum_weights(links, i, bridge), nodes[i]) for i in ids])
+        rows = [
+            average([(1.0, nodes[i]), *((sum_weights(links, i, j) / unit, nodes[j]) for j in nodes if j != i)])
+            for i in ids
+        ]
     if unit_length:
         rows = [row if row is None else row / np.linalg.norm(row) for row in rows]
     return rows
 
 
-def make_rows(seed, n=N, columns=6):
+def make_rows(seed):
     """Sparse rows of unit length; the fourth is empty."""
     rng = np.random.default_rng(seed)
-    X = rng.uniform(0.1, 1, (n, columns)) * (rng.random((n, columns)) < 0.5)
+    X = rng.uniform(0.1, 1, (N, 6)) * (rng.random((N, 6)) < 0.5)
     X[:, 0] += 0.1
     X[3] = 0
     return sp.csr_array(X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-300))
@@ -191,8 +188,7 @@ def test_largest_bridges_are_left_out_first(tune):
     assert GraphEncoder().fit((links, ids)).transform((links, ids)).nnz == 36
     tune("files.link_encoders", max_pairs=2)  # 12 pairs: the small bridge makes 4, the hub 36
     graph = GraphEncoder().fit((links, ids)).transform((links, ids))
-    assert graph.nnz == 4
-    assert graph[:2, :2].nnz == 4
+    assert graph.nnz == graph[:2, :2].nnz == 4
 
 
 def test_sparse_means_keep_their_largest_entries(tune):
@@ -247,9 +243,7 @@ def test_encodings_of_links_make_views(encoding, names, tmp_path):
     assert encoded.kinds == {name: kinds[name.removesuffix("-over-cites")] for name in names}
     cs.save(encoded.encodings, tmp_path / "encodings.zip")
     again = encode(contents, cs.load(tmp_path / "encodings.zip"), join_contents(contents))
-    for name in names:
-        first, second = encoded.views[name], again.views[name]
-        assert abs(first - second).max() == 0
+    assert all(abs(encoded.views[name] - again.views[name]).max() == 0 for name in names)
     # New entities without links lack the views of links; without a text they have the words of those they cite.
     new = build_contents((np.array(["q"], dtype=object), np.array(["p1"], dtype=object), np.ones(1)), {"q": None})
     if "smooth" in encoding:
@@ -265,9 +259,8 @@ def test_mapped_links_are_averaged_over_their_own_ids(put, read):
     entities = join_contents(reading.contents, reading.mappings)
     mapped = fit_and_encode(reading.contents, rare=True, entities=entities, encode={"cites": "graph+smooth1"}).views
     renamed = put("renamed.csv", "source,target\na,b\nb,c\n")
-    plain = fit_and_encode(
-        read(papers, f"cites={renamed}").contents, rare=True, encode={"cites": "graph+smooth1"}
-    ).views
+    contents = read(papers, f"cites={renamed}").contents
+    plain = fit_and_encode(contents, rare=True, encode={"cites": "graph+smooth1"}).views
     assert plain.ids.tolist() == ["a", "b", "c", "d"]
     assert [name.split(" / ")[0] for name in mapped.ids] == plain.ids.tolist()
     np.testing.assert_allclose(mapped["papers-over-cites"], plain["papers-over-cites"], atol=1e-6)
@@ -293,22 +286,10 @@ def test_views_of_links_serve_the_default_method(encoding):
     ("links", "encoding", "message"),
     [
         ([("p0", "p1")], "smooth+smooth1", "view 'cites': --encode names smooth and smooth1: choose one of them"),
-        (
-            [("p0", "p0")],
-            "graph",
-            r"view 'cites' \(c.csv\): no link joins an id of the other views with a different id",
-        ),
-        (
-            [("p0", "p0")],
-            "smooth",
-            r"view 'cites' \(c.csv\): no link joins an id of the other views with a different id",
-        ),
+        ([("p0", "p0")], "graph", r"'cites' \(c.csv\): no link joins an id of the other views with a different id"),
+        ([("p0", "p0")], "smooth", r"'cites' \(c.csv\): no link joins an id of the other views with a different id"),
         ([("p0", "x"), ("p1", "y")], "graph", "no entity is linked with another one, nor with an id that another"),
-        (
-            [("x", "y")],
-            "smooth",
-            "no link starts or ends at an id of the other views. Its first is 'x', theirs is 'p0'",
-        ),
+        ([("x", "y")], "smooth", "no link starts or ends at an id of .* views. Its first is 'x', theirs is 'p0'"),
         ([("p0", "p1")], "spectral", "there is no encoding 'spectral' of links: choose from rows, graph, smooth"),
     ],
 )
@@ -328,7 +309,5 @@ def test_views_that_cannot_be_smoothed_are_refused():
     with pytest.raises(ValueError, match="no view is there to be smoothed: encode the links as rows or graph"):
         fit_and_encode(contents[1:], rare=True, encode={"cites": "smooth"})
     contents.append(ViewContent("text-over-cites", "o.csv", "text", contents[0].data, 20, contents[0].ids))
-    with pytest.raises(
-        ValueError, match="the encoding of view 'cites' makes a view 'text-over-cites': rename the other"
-    ):
+    with pytest.raises(ValueError, match="encoding of view 'cites' makes a view 'text-over-cites': rename the other"):
         fit_and_encode(contents, rare=True, encode={"cites": "smooth"})

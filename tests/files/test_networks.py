@@ -69,12 +69,3 @@ def test_interrupt_ends_an_endless_network(tmp_path):
         networks.run_network(path, session, "end", {"start": np.zeros(3, np.int64)}, "three numbers")
     thread.join()
     assert session.has_ended.wait(HANG_LIMIT)
-
-
-def test_errors_of_networks_name_the_file(tmp_path):
-    path = write_endless_network(tmp_path / "endless.onnx")
-    with pytest.raises(ValueError, match=r"endless\.onnx fails on nothing: .*"):
-        networks.run_network(path, networks.open_network(path), "end", {}, "nothing")
-    path.write_bytes(b"no network")
-    with pytest.raises(ValueError, match=r"endless\.onnx is not an ONNX model that can be run: "):
-        networks.open_network(path)

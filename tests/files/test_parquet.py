@@ -13,10 +13,9 @@ pl = pytest.importorskip("polars")
 @pytest.fixture
 def write_parquet(tmp_path):
     def write(columns, name="t.parquet", **types):
-        path = tmp_path / name
-        with path.open("wb") as file:
+        with (tmp_path / name).open("wb") as file:
             pl.DataFrame(columns, **types).write_parquet(file)
-        return path
+        return tmp_path / name
 
     return write
 
@@ -57,11 +56,8 @@ def test_file_name_is_no_pattern_and_may_end_in_two_ways(write_parquet):
         assert read_file(write_parquet({"x": [1, 2]}, name)).columns["x"].tolist() == [1.0, 2.0]
 
 
-def test_numbers_read_as_text_are_text(write_parquet):
+def test_numbers_read_as_text_are_text_and_a_file_without_rows_is_refused(write_parquet):
     path = write_parquet({"id": [1, 2**53 + 1], "x": [1, 2]})
     assert read_file(path, frozenset({"id"})).columns["id"].tolist() == ["1", str(2**53 + 1)]
-
-
-def test_file_without_rows_is_refused(write_parquet):
     with pytest.raises(ValueError, match=r"t\.parquet holds no rows: no entities"):
         read_file(write_parquet({"x": []}))

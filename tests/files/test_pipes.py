@@ -31,13 +31,6 @@ def to_bytes(write, *arguments, **options):
     return file.getvalue()
 
 
-def to_parquet():
-    polars = pytest.importorskip("polars")
-    file = io.BytesIO()
-    polars.DataFrame({"x": NUMBERS[:, 0], "y": NUMBERS[:, 1]}).write_parquet(file)
-    return file.getvalue()
-
-
 def to_single_cell(folder, suffix):
     anndata, _ = pytest.importorskip("anndata"), pytest.importorskip("mudata")
     data = anndata.AnnData(NUMBERS)
@@ -57,7 +50,7 @@ SAMPLES = {  # content of a file of each format
     ".mtx.gz": lambda _: gzip.compress(to_bytes(scipy.io.mmwrite, sp.csr_array(NUMBERS)), mtime=0),
     ".svm": lambda _: to_bytes(lambda file: dump_svmlight_file(NUMBERS, np.arange(4), file)),
     ".svm.gz": lambda _: gzip.compress(to_bytes(lambda file: dump_svmlight_file(NUMBERS, np.zeros(4), file)), mtime=0),
-    ".parquet": lambda _: to_parquet(),
+    ".parquet": lambda _: to_bytes(pytest.importorskip("polars").DataFrame(NUMBERS).write_parquet),
     ".xlsx": lambda _: make_xlsx({"S": [["id", "x"], ["a", 1], ["b", 2.5]]}),
     ".ods": lambda _: make_ods({"S": [["id", "x"], ["a", 1], ["b", 2.5]]}),
     ".h5ad": lambda folder: to_single_cell(folder, ".h5ad"),
@@ -136,7 +129,7 @@ def test_format_is_detected_from_content():
         assert inputs.detect_suffix(start) == suffix, start
 
 
-def test_pipe_of_several_views_and_labels_is_read_once(read, put):
+def test_pipe_of_several_views_and_labels_or_of_links_is_read_once(read, put):
     with pipe_of(CSV) as path:
         reading = read(f"a={path}:x", f"b={path}:y", labels=f"{path}:id")
     assert [content.name for content in reading.contents] == ["a", "b"]
@@ -144,9 +137,6 @@ def test_pipe_of_several_views_and_labels_is_read_once(read, put):
     with pipe_of(b"id,class\n" + b"".join(b"%d,c%d\n" % (i, i % 2) for i in range(4))) as path:
         reading = read(put("t.csv", CSV), labels=str(path))
     assert reading.known_classes[0].classes.tolist() == ["c0", "c1", "c0", "c1"]
-
-
-def test_pipe_of_links_is_read_once(read):
     with pipe_of(b"source,target\n01,02\n02,03\n03,01\n") as path:
         (content,) = read(f"links={path}").contents
     assert content.kind == "links"
@@ -173,23 +163,18 @@ def test_devices_and_terminals_are_refused():
     pty = pytest.importorskip("pty")
     ends = pty.openpty()
     for path in ("/dev/zero", "/dev/random", "/dev/full", os.ttyname(ends[1])):
-        message = rf"{path} is a device or a socket, which may never end"
-        with pytest.raises(ValueError, match=f"{message}: name a file"):
-            read_file(Path(path))
-        with pytest.raises(ValueError, match=message):
-            persist.load(path)
+        for read in (read_file, persist.load):
+            with pytest.raises(ValueError, match=rf"{path} is a device or a socket, which may never end: name a file"):
+                read(Path(path))
     for end in ends:
         os.close(end)
 
 
-def test_null_device_and_empty_pipe_are_empty_files():
+def test_null_device_and_empty_pipe_are_empty_files_and_an_unnamed_file_is_read(put):
     with pytest.raises(ValueError, match="/dev/null is empty"):
         read_file(Path("/dev/null"))
     with pipe_of(b"") as path, pytest.raises(ValueError, match=rf"{path} is empty"):
         read_file(path)
-
-
-def test_unnamed_regular_file_is_read(put):
     with put("t.data", CSV).open("rb") as file:
         assert list(read_file(Path(f"/dev/fd/{file.fileno()}")).columns) == ["id", "x", "y"]
 

@@ -15,16 +15,15 @@ def write(put, name, ids, column="x"):
     return put(name, f"id,{column}\n" + "".join(f"{entity_id},{i % 7}.5\n" for i, entity_id in enumerate(ids)))
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        (NUMBERS, [str(int(text)) for text in NUMBERS]),
-        (NUMBERS, [f"{int(text)}.0" for text in NUMBERS]),
-        ([f"ab-{text}" for text in NUMBERS], [f"AB-{text} " for text in NUMBERS]),
-        ([f"caf\u00e9{text}" for text in NUMBERS], [f"cafe\u0301{text}\u200b" for text in NUMBERS]),
-    ],
-    ids=["zeros", "floats", "case", "accents"],
-)
+SPELLINGS = {
+    "zeros": (NUMBERS, [str(int(text)) for text in NUMBERS]),
+    "floats": (NUMBERS, [f"{int(text)}.0" for text in NUMBERS]),
+    "case": ([f"ab-{text}" for text in NUMBERS], [f"AB-{text} " for text in NUMBERS]),
+    "accents": ([f"caf\u00e9{text}" for text in NUMBERS], [f"cafe\u0301{text}\u200b" for text in NUMBERS]),
+}
+
+
+@pytest.mark.parametrize(("first", "second"), SPELLINGS.values(), ids=SPELLINGS)
 def test_ids_in_other_spellings_are_joined(put, read, first, second):
     reading = read(write(put, "a.csv", first), write(put, "b.csv", second[::-1], "y"))
     entities = join_contents(reading.contents)
@@ -50,10 +49,8 @@ def test_numbered_rows_of_two_tables_are_joined_by_their_numbers(put, read, name
 
 def test_tables_without_ids_are_noted(put, read):
     first, second = (put(f"{name}.csv", f"{name}\n" + "1.5\n2.5\n" * 30) for name in "ab")
-    assert (
-        f"No column identifies the rows of {first} and {second}: they are matched by position. If"
-        in read(first, second).notes[0]
-    )
+    note = f"No column identifies the rows of {first} and {second}: they are matched by position. If"
+    assert read(first, second).notes[0].startswith(note)
 
 
 def test_each_view_is_compared_with_each_other_one(put, read):
@@ -94,13 +91,6 @@ def test_ids_that_a_view_tells_apart_by_zeros_are_not_joined(put, read):
     assert len(entities) == len({*codes, *other})
 
 
-def test_one_doubtful_id_does_not_part_links(put, read):
-    table = write(put, "a.csv", [*NUMBERS, "7"])
-    links = put("links.csv", "source,target\n" + "".join(f"{i},{(i + 1) % N}\n" for i in range(N)))
-    contents = read(table, links).contents
-    assert contents[1].data[0].tolist() == [*NUMBERS[:7], "7", *NUMBERS[8:]]
-
-
 def test_equal_ids_are_not_respelled(put, read):
     ids = [*NUMBERS[:119], "A1"]
     other = [*NUMBERS[:119], "a1"]
@@ -110,13 +100,10 @@ def test_equal_ids_are_not_respelled(put, read):
 
 
 def test_few_shared_ids_are_noted_with_examples(put, read):
-    notes = read(
-        write(put, "a.csv", NUMBERS), write(put, "b.csv", [*NUMBERS[:20], *(f"K{i}" for i in range(100))], "y")
-    ).notes
-    note = (
-        "View 'a' shares 20 of its 120 ids with other views. Examples of ids that it alone has: '020', '021', '022'; "
-    )
-    assert note + "of ids that it lacks: 'K0', 'K1', 'K10'." in notes
+    other = write(put, "b.csv", [*NUMBERS[:20], *(f"K{i}" for i in range(100))], "y")
+    examples = "ids that it alone has: '020', '021', '022'; of ids that it lacks: 'K0', 'K1', 'K10'."
+    note = f"View 'a' shares 20 of its 120 ids with other views. Examples of {examples}"
+    assert note in read(write(put, "a.csv", NUMBERS), other).notes
 
 
 def test_links_and_classes_in_other_spellings_are_joined(put, read):
@@ -128,3 +115,5 @@ def test_links_and_classes_in_other_spellings_are_joined(put, read):
     assert entities.ids.tolist() == NUMBERS
     assert np.array_equal(match_classes(reading.known_classes, entities), ["a", "b"] * (N // 2))
     assert reading.contents[1].data[0].tolist() == NUMBERS
+    contents = read(write(put, "b.csv", [*NUMBERS, "7"]), links).contents  # one doubtful id does not part the links
+    assert contents[1].data[0].tolist() == [*NUMBERS[:7], "7", *NUMBERS[8:]]

@@ -60,15 +60,10 @@ def test_notes_say_what_became_of_the_columns(products, read):
     id_note, split_note, left_out, unread = reading.notes
     assert id_note == "Rows are identified by the column 'sku' (--id sku)."
     assert split_note.startswith(f"{path} is split into the views 'products', 'title', 'story', 'img'.")
-    assert (
-        "left out 'empty' (empty); 'currency' (the same value in all rows); 'url' (web or mail addresses)." in left_out
-    )
+    assert "'empty' (empty); 'currency' (the same value in all rows); 'url' (web or mail addresses)." in left_out
     assert unread.endswith("column 'price' holds amounts; 'call us' in row 6 cannot be read, and counts as empty.")
-    reasons = [content.reason for content in reading.contents]
-    assert reasons[0].startswith(
-        "'brand', 'price', 'listed', 'stock'; price: '$1,000.50' read as 1000.5; listed: '01.01"
-    )
-    assert reasons[3] == "'img_0' to 'img_7'"
+    assert "'stock'; price: '$1,000.50' read as 1000.5; listed: '01.01" in reading.contents[0].reason
+    assert reading.contents[3].reason == "'img_0' to 'img_7'"
 
 
 def test_names_of_tables_and_columns_name_views(products, read, put):
@@ -115,8 +110,7 @@ def test_columns_that_carry_nothing_are_left_out(products, read):
 
 def test_measurements_that_increase_by_one_are_no_numbers_of_rows(products, read):
     days = [str(np.datetime64(i, "D")) for i in range(N)]
-    path = products(share=[f"{i} %" for i in range(N)], cost=[f"${i}" for i in range(N)], day=days)
-    numbers = read(path).contents[0]
+    numbers = read(products(share=[f"{i} %" for i in range(N)], cost=[f"${i}" for i in range(N)], day=days)).contents[0]
     for name in ("share", "cost", "day"):
         assert np.diff(numbers.data[name]).tolist() == [1] * (N - 1)
 
@@ -124,32 +118,24 @@ def test_measurements_that_increase_by_one_are_no_numbers_of_rows(products, read
 DOUBLED = ["SKU-003" if i == 7 else sku for i, sku in enumerate(COLUMNS["sku"])]
 
 
-def test_one_doubled_id_does_not_make_a_feature(products, read, put):
+def test_one_doubled_id_makes_no_feature_and_joins_no_tables(products, read, put):
     reading = read(path := products(sku=DOUBLED, url=None))
-    assert [content.columns for content in reading.contents] == [
-        content.columns for content in read(products("unique.csv", url=None)).contents
-    ]
+    unique = read(products("unique.csv", url=None))
+    assert [content.columns for content in reading.contents] == [content.columns for content in unique.contents]
     assert all(content.ids is None for content in reading.contents)
-    assert reading.notes[0].startswith(
-        f"{path}: the column 'sku' looks like ids, but 'SKU-003' is in several rows. Rows"
-    )
+    assert f"{path}: the column 'sku' looks like ids, but 'SKU-003' is in several rows. Rows" in reading.notes[0]
     forced = read(path, kinds={"sku": "names"})
     assert ("sku",) in [content.columns for content in forced.contents]
     reading = read(products(sku=DOUBLED))  # beside other ids
     assert reading.contents[0].ids[0] == "https://a.example/0"
     assert any("'sku' (codes that hardly repeat)" in note for note in reading.notes)
-    rows = "".join(f"{1000 + max(i, 1)},{i % 7}.5,{i % 3}.25\n" for i in range(N))
-    (content,) = read(put("t.csv", f"customer_no,x,y\n{rows}")).contents
-    assert content.columns == ("x", "y")
-
-
-def test_tables_are_not_joined_by_doubled_ids(products, read):
-    with pytest.raises(
-        ValueError, match=r"a\.csv has the id 'SKU-003' more than once: aggregate or drop the repeated rows"
-    ):
+    with pytest.raises(ValueError, match=r"a\.csv has the id 'SKU-003' more than once: aggregate or drop the"):
         read(products("a.csv", sku=DOUBLED, url=None), products("b.csv", slice(None, None, -1), url=None))
     reading = read(products("c.csv", sku=DOUBLED, url=None), products("d.csv", sku=DOUBLED, url=None))
     assert reading.contents[0].ids is None
+    rows = "".join(f"{1000 + max(i, 1)},{i % 7}.5,{i % 3}.25\n" for i in range(N))
+    (content,) = read(put("t.csv", f"customer_no,x,y\n{rows}")).contents
+    assert content.columns == ("x", "y")
 
 
 def repeat(cells, n=200):
@@ -230,19 +216,12 @@ def test_role_of_a_column(put, read, role):
 
 
 def find_role(reading, name):
-    """Return what became of a column: a kind of data, the ids, numbers of rows, or why it is left out."""
-    if reading.id_column == name:
-        return "ids"
+    """Return what became of a column: a kind of data, or why it is left out."""
     for content in reading.contents:
         if name in content.columns:
             is_text = content.kind == "categories" and content.data[name].dtype == object
             return "categories" if is_text else "numbers" if content.kind == "categories" else content.kind
-    reasons = {
-        "numbers of rows": "rows",
-        "codes that": "codes",
-        "known classes": "classes",
-        "looks like ids": "doubled",
-    }
+    reasons = {"numbers of rows": "rows", "codes that": "codes", "known classes": "classes"}
     note = next(note for note in reading.notes if f"{name!r}" in note)
     return next(role for reason, role in reasons.items() if reason in note)
 
@@ -262,30 +241,23 @@ def test_columns_of_short_strings_are_one_view(products, read):
     contents = {content.name: content for content in read(path).contents}
     assert contents["names"].columns == ("title", "maker")
     assert contents["names"].data[1] == "Thing Number1 Mister Maker7"
-    assert {"title", "maker"} <= {
-        content.name for content in read(path, kinds=dict.fromkeys(("title", "maker"), "names")).contents
-    }
+    apart = read(path, kinds=dict.fromkeys(("title", "maker"), "names"))
+    assert {"title", "maker"} <= {content.name for content in apart.contents}
 
 
 def test_categories_are_compared_without_what_readers_cannot_see(products, read):
     brands = ["Café", "Cafe\u0301 ", "Nord\u00a0", "\u200bNord", "NA", "n/a"] * (N // 6)
     reading = read(path := products(brand=brands))
     assert set(reading.contents[0].data["brand"]) == {"Café", "Nord", None}
-    assert (
-        f"{path}: 'NA', 'n/a' in 20 cells of column 'brand' counts as empty. If it is a value, write it in another way."
-        in (reading.notes)
-    )
+    note = f"{path}: 'NA', 'n/a' in 20 cells of column 'brand' counts as empty."
+    assert any(line.startswith(note) for line in reading.notes)
     assert set(reading.tables[0].columns["brand"]) == {"Café", "Nord", None}
 
 
 @pytest.mark.parametrize(
     ("column", "cells", "note"),
     [
-        (
-            "weight",
-            [*range(40, 95), *[-999] * 5],
-            "column 'weight' has -999 in 5 rows, far from its other values. Empty",
-        ),
+        ("weight", [*range(40, 95), *[-999] * 5], "'weight' has -999 in 5 rows, far from its other values. Empty"),
         ("brand", [*["Acme", "Nord"] * 29, "acme", "Nord"], "'brand' has 'Acme', 'acme', which differ by case alone"),
         ("brand", [*["Acme", "Nord"] * 29, "Acme", "Summe"], "the last row is called 'Summe'. Delete it if it holds"),
     ],
@@ -295,7 +267,7 @@ def test_doubtful_cells_are_noted(products, read, column, cells, note):
     assert not any(note in line for line in read(products()).notes)
 
 
-def test_words_that_are_values_are_kept(products, read):
+def test_words_that_are_values_are_kept(products, put, read):
     for cells, levels in (
         (["AF", "NA", "EU", "AS"], {"AF", "NA", "EU", "AS"}),
         (["AF", "NA", "Europe", "AS"], {"AF", None, "Europe", "AS"}),
@@ -304,19 +276,14 @@ def test_words_that_are_values_are_kept(products, read):
         (["None", "steroids"], {"None", "steroids"}),
     ):
         assert set(read(products(brand=repeat(cells, N))).tables[0].columns["brand"]) == levels
-
-
-def test_name_of_a_row_that_means_no_value_elsewhere_is_kept(put, read):
-    codes = ["NA", *(f"{a}{b}" for a in "ABCDEF" for b in "XYZ")]
+    codes = ["NA", *(f"{a}{b}" for a in "ABCDEF" for b in "XYZ")]  # ids
     reading = read(put("t.csv", "id,x\n" + "".join(f"{code},{i}.5\n" for i, code in enumerate(codes))))
     assert reading.contents[0].ids.tolist() == codes
 
 
 def test_table_without_usable_column_is_refused_and_one_with_a_single_one_noted(put, read):
     path = put("t.csv", "sku,same\n" + "".join(f"a{i},7\n" for i in range(20)))
-    with pytest.raises(
-        ValueError, match=r"t\.csv has no column that can be used: 'same' \(the same value in all rows\)"
-    ):
+    with pytest.raises(ValueError, match=r"t\.csv has no column that can be used: 'same' \(the same value in all"):
         read(path)
     reading = read(put("t.csv", "sku,same,x\n" + "".join(f"a{i},7,{i % 3}\n" for i in range(20))))
     assert any("only the column 'x' can be used. Add columns or files" in note for note in reading.notes)
@@ -353,8 +320,7 @@ def test_numbered_columns_are_blocks():
 def test_new_file_without_columns_of_the_model_is_refused(products, read, put):
     model = ModelViews.from_contents(read(products()).contents)
     with InputFiles() as inputs:
-        assert [s.name for s in model.find_views(parse_view(str(put("n.csv", "sku,story\na,b\n"))), inputs)] == [
-            "story"
-        ]
+        specs = model.find_views(parse_view(str(put("n.csv", "sku,story\na,b\n"))), inputs)
+        assert [spec.name for spec in specs] == ["story"]
         with pytest.raises(ValueError, match=r"n\.csv has none of the columns 'brand', .* of the model; it has 'x'"):
             model.find_views(parse_view(str(put("n.csv", "x\n1\n"))), inputs)

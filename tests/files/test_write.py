@@ -20,6 +20,18 @@ def below(folder):
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
 
 
+def write_both(folder, text="new"):
+    for name in NAMES:
+        (folder / name).write_text(text)
+
+
+def fail(staged, write, error):
+    """Write, and raise an error in the middle."""
+    with staged as temporary:
+        write(temporary)
+        raise error("in the middle")
+
+
 def read_all(folder):
     """Return the text of each file below a folder."""
     return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
@@ -51,30 +63,25 @@ def test_failed_block_leaves_files_as_they_were(tmp_path, error, exists):
     if exists:
         (tmp_path / "x.txt").write_text("old")
 
-    def write():
-        with stage_file(tmp_path / "x.txt", overwrite=exists) as temporary:
-            temporary.write_text("half")
-            raise error("in the middle")
-
     with pytest.raises(error, match="in the middle"):
-        write()
+        fail(stage_file(tmp_path / "x.txt", overwrite=exists), lambda path: path.write_text("half"), error)
     assert read_all(tmp_path) == ({"x.txt": "old"} if exists else {})
     assert len(below(tmp_path)) == exists
 
 
 def test_existing_file_is_overwritten_only_on_request(tmp_path):
-    (tmp_path / "x.txt").write_text("old")
+    path = tmp_path / "x.txt"
+    path.write_text("old")
     message = r"x\.txt already exists: choose another name, or pass overwrite=True"
-    with pytest.raises(FileExistsError, match=message), stage_file(tmp_path / "x.txt"):
+    with pytest.raises(FileExistsError, match=message), stage_file(path):
         pytest.fail("the block must not run")
     with pytest.raises(FileExistsError, match=message):
-        check_output_file(tmp_path / "x.txt", False)
-    assert (tmp_path / "x.txt").read_text() == "old"
-    check_output_file(tmp_path / "x.txt", True)
-    with stage_file(tmp_path / "x.txt", overwrite=True) as temporary:
+        check_output_file(path, False)
+    check_output_file(path, True)
+    with stage_file(path, overwrite=True) as temporary:
         temporary.write_text("new")
-        assert (tmp_path / "x.txt").read_text() == "old"
-    assert (tmp_path / "x.txt").read_text() == "new"
+        assert path.read_text() == "old"
+    assert path.read_text() == "new"
 
 
 def test_file_created_meanwhile_and_broken_link_are_kept(tmp_path):
@@ -134,9 +141,7 @@ def test_names_that_are_too_long_are_refused(tmp_path):
 def test_links_to_folders_are_accepted_unless_they_are_broken(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "target")
     for path in (tmp_path / "link", tmp_path / "link" / "out"):
-        with pytest.raises(
-            FileNotFoundError, match=r"link is a link to .*target, which does not exist: make that folder"
-        ):
+        with pytest.raises(FileNotFoundError, match=r"is a link to .*target, which does not exist: make that folder"):
             check_output_folder(path, NAMES, True)
     (tmp_path / "target").mkdir()
     with stage_folder(tmp_path / "link", NAMES) as folder:
@@ -177,18 +182,10 @@ def test_read_only_folder_is_refused(tmp_path):
         tmp_path.chmod(0o755)
 
 
-def write_both(folder, text="new"):
-    for name in NAMES:
-        (folder / name).write_text(text)
-
-
-@pytest.mark.parametrize("existing", ["nothing", "parent", "empty"])
+@pytest.mark.parametrize("existing", [".", "deep", "deep/out"])
 def test_folder_appears_when_block_ends(tmp_path, existing):
     final = tmp_path / "deep" / "out"
-    if existing == "parent":
-        final.parent.mkdir()
-    elif existing == "empty":
-        final.mkdir(parents=True)
+    (tmp_path / existing).mkdir(parents=True, exist_ok=True)
     with stage_folder(final, NAMES) as folder:
         write_both(folder)
         assert not any((final / name).exists() for name in NAMES)
@@ -202,20 +199,20 @@ def test_failed_block_leaves_no_folder(tmp_path, error, existing):
         final.mkdir(parents=True)
         (final / "a.txt").write_text("old")
 
-    def write():
-        with stage_folder(final, NAMES, overwrite=existing) as folder:
-            write_both(folder)
-            raise error("in the middle")
-
     with pytest.raises(error, match="in the middle"):
-        write()
+        fail(stage_folder(final, NAMES, overwrite=existing), write_both, error)
     assert below(tmp_path) == (["deep", "deep/out", "deep/out/a.txt"] if existing else [])
     assert read_all(tmp_path) == ({"deep/out/a.txt": "old"} if existing else {})
 
 
-def test_folder_keeps_its_other_files(tmp_path):
-    for name in ("mine.txt", "a.txt", "b.txt"):
-        (tmp_path / name).write_text("old")
+def test_folder_keeps_its_files_unless_they_may_be_overwritten(tmp_path):
+    write_both(tmp_path, "old")
+    (tmp_path / "mine.txt").write_text("old")
+    message = r"holds a\.txt, b\.txt already: choose another folder, or write over with --force"
+    with pytest.raises(FileExistsError, match=message), stage_folder(tmp_path, NAMES):
+        pytest.fail("the block must not run")
+    with pytest.raises(FileExistsError, match=message):
+        check_output_folder(tmp_path, NAMES, False)
     with stage_folder(tmp_path, (*NAMES, "sub"), overwrite=True) as folder:
         (folder / "sub").mkdir()
         (folder / "sub" / "x.txt").write_text("new")
@@ -223,23 +220,9 @@ def test_folder_keeps_its_other_files(tmp_path):
         assert (tmp_path / "a.txt").read_text() == "old"
     assert read_all(tmp_path) == {"a.txt": "new", "mine.txt": "old", "sub/x.txt": "new"}  # without the outdated b.txt
 
-    def write():
-        with stage_folder(tmp_path, ("c.txt",)) as folder:
-            (folder / "mine.txt").write_text("theirs")
-
-    with pytest.raises((ValueError, OSError), match=r"mine\.txt"):
-        write()
+    with pytest.raises((ValueError, OSError), match=r"mine\.txt"), stage_folder(tmp_path, ("c.txt",)) as folder:
+        (folder / "mine.txt").write_text("theirs")
     assert (tmp_path / "mine.txt").read_text() == "old"
-
-
-def test_files_in_folder_are_kept(tmp_path):
-    write_both(tmp_path, "old")
-    message = r"holds a\.txt, b\.txt already: choose another folder, or write over with --force"
-    with pytest.raises(FileExistsError, match=message), stage_folder(tmp_path, NAMES):
-        pytest.fail("the block must not run")
-    with pytest.raises(FileExistsError, match=message):
-        check_output_folder(tmp_path, NAMES, False)
-    assert (tmp_path / "a.txt").read_text() == "old"
 
 
 def test_folder_may_be_relative(tmp_path, monkeypatch):
@@ -270,8 +253,7 @@ def test_placed_files_are_rolled_back_if_another_fails(tmp_path):
 
 
 def test_new_files_are_taken_back_if_an_outdated_one_cannot_be_removed(tmp_path, monkeypatch):
-    for name in NAMES:
-        (tmp_path / name).write_text("old")
+    write_both(tmp_path, "old")
     unlink = Path.unlink
 
     def fail(path, missing_ok=False):
@@ -279,13 +261,9 @@ def test_new_files_are_taken_back_if_an_outdated_one_cannot_be_removed(tmp_path,
             raise PermissionError("not allowed")
         unlink(path, missing_ok)
 
-    def replace_first():
-        with stage_folder(tmp_path, NAMES, overwrite=True) as folder:
-            (folder / "a.txt").write_text("new")
-
     monkeypatch.setattr(Path, "unlink", fail)
-    with pytest.raises(PermissionError, match="not allowed"):
-        replace_first()
+    with pytest.raises(PermissionError, match="not allowed"), stage_folder(tmp_path, NAMES, overwrite=True) as folder:
+        (folder / "a.txt").write_text("new")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == dict.fromkeys(NAMES, "old")
 
 

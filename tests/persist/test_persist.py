@@ -1,5 +1,6 @@
 """Models are restored from files exactly; any other content of a file is refused and never run."""
 
+import contextlib
 import functools
 import hashlib
 import io
@@ -119,9 +120,8 @@ def test_random_generator_is_saved_as_none_and_memmap_as_array(tmp_path):
 
 def test_feature_names_and_frames_are_restored(tmp_path):
     pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(
-        np.random.default_rng(0).random((20, 3)), columns=["a", "b", "ü"], index=[f"e{i}" for i in range(20)]
-    )
+    frame = pandas.DataFrame(np.random.default_rng(0).random((20, 3)), index=list("abcdefghijklmnopqrst"))
+    frame.columns = ["a", "b", "ü"]
     model = cs.MultiViewKMeans(2, random_state=0).fit(frame)
     loaded = save_and_load({"model": model, "views": cs.Views({"one": frame})}, tmp_path)
     assert loaded["model"].feature_names_in_.tolist() == ["a", "b", "ü"]
@@ -195,19 +195,6 @@ class Undeclared(cs.MultiViewKMeans):
     """A class without a declared name."""
 
 
-def make_cycle():
-    items = []
-    items.append({"back": items})
-    return items
-
-
-def make_deep_list():
-    items = []
-    for _ in range(100_000):
-        items = [items]
-    return items
-
-
 REFUSED = [
     (
         lambda: cs.PerView(StandardScaler()).fit(make_views("dense")),
@@ -215,16 +202,12 @@ REFUSED = [
     ),
     (
         lambda: {"transformers_": {"text": StandardScaler()}},
-        "attribute transformers_.text: a StandardScaler of sklearn cannot be saved",
+        "attribute transformers_.text: a StandardScaler of sklearn",
     ),
-    (
-        lambda: baselines.ConcatenatedViews(KMeans(3)),
-        "attribute estimator: a KMeans of sklearn cannot be saved: files hold objects of consilience",
-    ),
-    (lambda: KMeans(3), "^a KMeans of sklearn cannot be saved"),
+    (lambda: KMeans(3), "^a KMeans of sklearn cannot be saved: files hold objects of consilience"),
     (
         lambda: {"a": [function]},
-        r"attribute a\[0\]: the function function cannot be saved, because a file holds no code: use a name",
+        r"attribute a\[0\]: the function function .*, because a file holds no code: use a name",
     ),
     (lambda: [functools.partial(function, 1)], r"attribute \[0\]: the function function cannot"),
     (
@@ -254,14 +237,18 @@ def test_unsavable_values_are_refused_with_their_path(tmp_path):
     for make, message in REFUSED:
         with pytest.raises(TypeError, match=message):
             save(make(), tmp_path / "model.zip")
+    cycle, deep = [], []
+    cycle.append({"back": cycle})
+    for _ in range(100_000):
+        deep = [deep]
     with pytest.raises(ValueError, match=r"attribute \[0\].back: a list that contains itself .*: remove the cycle"):
-        save(make_cycle(), tmp_path / "model.zip")
+        save(cycle, tmp_path / "model.zip")
     with pytest.raises(ValueError, match="nested too deeply: make it flatter"):
-        save(make_deep_list(), tmp_path / "model.zip")
+        save(deep, tmp_path / "model.zip")
     assert not list(tmp_path.iterdir())
 
 
-def test_existing_file_is_overwritten_only_on_request(tmp_path):
+def test_existing_file_is_overwritten_only_on_request_and_a_failed_save_changes_none(tmp_path, monkeypatch):
     path = tmp_path / "model.zip"
     save(1, path)
     with pytest.raises(FileExistsError, match="already exists: choose another name, or pass overwrite=True"):
@@ -270,11 +257,6 @@ def test_existing_file_is_overwritten_only_on_request(tmp_path):
     save(2, str(path), overwrite=True)
     assert load(str(path)) == 2
 
-
-def test_failed_save_changes_no_file(tmp_path, monkeypatch):
-    path = tmp_path / "model.zip"
-    save("old", path)
-
     def raise_full(*_, **__):
         raise OSError("no space left")
 
@@ -282,18 +264,15 @@ def test_failed_save_changes_no_file(tmp_path, monkeypatch):
     for name in ("model.zip", "new.zip"):
         with pytest.raises(OSError, match="no space left"):
             save(np.ones(3), tmp_path / name, overwrite=True)
-    assert load(path) == "old"
+    assert load(path) == 2
     assert [file.name for file in tmp_path.iterdir()] == ["model.zip"]
-
-
-def make_small_tree():
-    model = cs.MultiViewKMeans(2, n_init=1, random_state=0).fit({"a": [[1.0], [1.5], [9.0]]})
-    return {"model": model, "nan": float("nan"), "sparse": sp.csr_array(np.eye(2))}
 
 
 def test_changed_bytes_are_detected(tmp_path):
     path = tmp_path / "model.zip"
-    save(make_small_tree(), path)
+    model = cs.MultiViewKMeans(2, n_init=1, random_state=0).fit({"a": [[1.0], [1.5], [9.0]]})
+    tree = {"model": model, "nan": float("nan"), "sparse": sp.csr_array(np.eye(2))}
+    save(tree, path)
     whole = path.read_bytes()
     rng = np.random.default_rng(0)
     positions = {*rng.choice(len(whole), 120, replace=False).tolist(), *range(30), *range(len(whole) - 120, len(whole))}
@@ -306,7 +285,7 @@ def test_changed_bytes_are_detected(tmp_path):
             except (ValueError, OSError):
                 refused += 1
             else:
-                assert is_identical(loaded, make_small_tree()), position
+                assert is_identical(loaded, tree), position
     assert refused > 0.7 * len(positions)  # other bytes are dates and similar
     for length in (2, 10, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:length])
@@ -320,7 +299,7 @@ def test_other_files_are_refused(tmp_path):
         load(path)
     pickled = "looks like a pickle, which runs code when it is loaded, so it was not loaded"
     no_model = r"is not a model file: give a file written by consilience.save"
-    contents = dict.fromkeys((pickle.dumps(make_small_tree(), protocol) for protocol in (2, 5)), pickled)
+    contents = dict.fromkeys((pickle.dumps(cs.CoEM(2), protocol) for protocol in (2, 5)), pickled)
     contents |= dict.fromkeys((b"", b"name,score\n", pickle.dumps([1], 0)), no_model)
     for content, message in contents.items():
         path.write_bytes(content)
@@ -380,17 +359,11 @@ FORGED = [
     ({"version": True, "tree": 1}, "model.json does not describe a model"),
     ({"version": "1", "tree": 1}, "model.json does not describe a model"),
     ({"format": "x"}, "model.json does not describe a model"),
-    (
-        make_object("os.system"),
-        "forged.zip, written by consilience 9.9, contains 'os.system', which .* does not know: upgrade consilience",
-    ),
+    (make_object("os.system"), "forged.zip, written by .* 9.9, contains 'os.system', which .* does not know: upgrade"),
     (make_function("reference", "eval"), "contains 'eval', which .* does not know"),
     (make_function("partial", "os.system", arguments=["true"]), "contains 'os.system', which .* does not know"),
     (make_function("reference", "co-em"), "contains 'co-em', which .* does not know"),  # a class
-    (
-        make_object("co-em", version=2),
-        "contains version 2 of 'co-em', but consilience .* reads version 1: load it with the version that saved it",
-    ),
+    (make_object("co-em", version=2), "version 2 of 'co-em', but .* reads version 1: load it with the version that"),
     (make_object("co-em", version=0), "contains version 0 of 'co-em', but"),
     (make_object([]), "damaged or was changed"),
     (make_function("method", "kernel-against", of=3), "'kernel-against' is not a method of int"),
@@ -429,11 +402,9 @@ def test_forged_trees_are_refused(tmp_path):
 
 
 def test_deeply_nested_json_is_refused(tmp_path):
-    path = tmp_path / "forged.zip"
     text = '{"format": "consilience model", "version": 2, "arrays": [], "tree": ' + "[" * 200_000
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("model.json", text)
-        archive.writestr("model.json.sha256", hashlib.sha256(text.encode()).hexdigest())
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    path = forge(tmp_path, {}, files={"model.json": text, "model.json.sha256": digest})
     with pytest.raises(ValueError, match="damaged or was changed: RecursionError"):
         load(path)
 
@@ -474,9 +445,8 @@ def test_compressed_and_unexpected_members_are_refused(tmp_path):
         archive.writestr("model.json", "{}")
     with pytest.raises(ValueError, match=r"contains 'model\.json' 2 times"):
         load(path)
-    path = forge(tmp_path, {"tree": 1}, files={"model.json.sha256": "0" * 64})
     with pytest.raises(ValueError, match=r"the content of model\.json does not match its digest"):
-        load(path)
+        load(forge(tmp_path, {"tree": 1}, files={"model.json.sha256": "0" * 64}))
 
 
 def test_overlapping_members_are_refused(tmp_path):
@@ -489,30 +459,18 @@ def test_overlapping_members_are_refused(tmp_path):
         load(path)
 
 
-ROWS = [  # starts of rows, and columns, of a matrix with one value and three columns
-    ([0, 1], [7]),
-    ([0, 1], [-1]),
-    ([0, 9], [0]),
-    ([-4, 1], [0]),
-    ([0, 1, 0, 1], [0]),
-    ([], [0]),
-    ([0, 2], [0, 1]),
-]
-
-
 def test_sparse_rows_out_of_bounds_are_refused(tmp_path):
     path = tmp_path / "forged.zip"
     nodes = {name: {"array": i} for i, name in enumerate(("indptr", "indices", "data"))}
-    for indptr, indices in ROWS:
+    starts = [[0, 1], [0, 1], [0, 9], [-4, 1], [0, 1, 0, 1], [], [0, 2]]
+    columns = [[7], [-1], [0], [0], [0], [0], [0, 1]]  # of a matrix with one value and three columns
+    for indptr, indices in zip(starts, columns, strict=True):
         parts = [np.array(indptr, np.int64), np.array(indices, np.int64), np.ones(1)]
         write_archive(path, make_object("sparse-rows", **nodes, n_columns=3)["tree"], parts)
         with pytest.raises(ValueError, match="damaged or was changed: sparse rows"):
             load(path)
-        matrix = {
-            "kind": "csr_array",
-            "shape": [max(len(indptr) - 1, 0), 3],
-            "parts": [{"array": i} for i in (2, 1, 0)],
-        }
+        shape = [max(len(indptr) - 1, 0), 3]
+        matrix = {"kind": "csr_array", "shape": shape, "parts": [{"array": i} for i in (2, 1, 0)]}
         write_archive(path, {"sparse": matrix}, parts)
         with pytest.raises(ValueError, match="damaged or was changed"):
             load(path)
@@ -554,11 +512,9 @@ trees = st.recursive(
         | st.dictionaries(st.sampled_from([*DECODERS, "class", "name", "items", "shape", "kind"]), nodes, max_size=2)
         | st.builds(lambda tag, content: {tag: content}, st.sampled_from(list(DECODERS)), nodes)
         | st.builds(
-            lambda name, attributes: {"object": {"class": name, "version": 1, "attributes": attributes}},
+            lambda name, attributes: make_object(name, **attributes)["tree"],
             st.sampled_from(CLASS_NAMES),
-            st.dictionaries(
-                st.sampled_from(["_must", "X", "join", "indptr", "predict", "n_clusters", "__dict__"]), nodes
-            ),
+            st.dictionaries(st.sampled_from(["_must", "X", "join", "indptr", "predict", "__dict__"]), nodes),
         )
     ),
     max_leaves=10,
@@ -570,16 +526,8 @@ trees = st.recursive(
 def test_loading_any_tree_succeeds_or_raises_value_error(tmp_path, tree):
     path = tmp_path / "forged.zip"
     write_archive(path, tree, [np.arange(4), np.eye(2)])
-    assert isinstance(find_error(path), ValueError | None)
-
-
-def find_error(path):
-    """Return the error that loading a file raises, None if there is none."""
-    try:
+    with contextlib.suppress(ValueError):
         load(path)
-    except Exception as error:
-        return error
-    return None
 
 
 DECLARED_NAMES = """
@@ -607,21 +555,14 @@ DECLARED_NAMES = """
 """
 
 
-@pytest.mark.quick
-def test_declared_names_do_not_change():
-    """Existing files contain these names: renaming a class must keep them."""
+def test_declared_names_do_not_change_and_loading_knows_all_of_them(saved_models):
+    """Existing files contain these names. In a new process, because tests in this one declare classes of their own."""
     assert set(DECLARED_NAMES.split()) <= {*CLASS_NAMES, *FUNCTION_NAMES}
-
-
-def test_loading_knows_every_declared_name_and_all_are_of_consilience(saved_models):
-    """In a new process, because pages and tests that ran in this one may have declared classes of their own."""
     assert saved_models[2] == {"unknown": [], "packages": ["consilience"]}
 
 
 def test_declared_name_is_unique_and_only_declared_classes_can_be_saved():
-    with pytest.raises(
-        ValueError, match=r"'co-em' is already the name of consilience.* in model files: choose another"
-    ):
+    with pytest.raises(ValueError, match=r"'co-em' is already the name of .* in model files: choose another"):
         save_as("co-em")(Undeclared)
     with pytest.raises(ValueError, match=rf"'{FUNCTION_NAMES[0]}' is already the name of consilience"):
         refer_as(FUNCTION_NAMES[0])(function)
@@ -654,11 +595,8 @@ def test_old_version_of_class_is_upgraded(tmp_path):
 
 
 def test_file_of_version_0_1_is_refused():
-    path = Path(__file__).parent / "data" / "model-0.1.zip"
-    with pytest.raises(
-        ValueError, match=r"written by consilience 0.1.0, an earlier version .*: fit and save the model"
-    ):
-        load(path)
+    with pytest.raises(ValueError, match=r"by consilience 0.1.0, an earlier version .*: fit and save the model"):
+        load(Path(__file__).parent / "data" / "model-0.1.zip")
 
 
 def test_models_saved_before_new_options_still_load():

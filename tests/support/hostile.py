@@ -4,6 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import consilience as cs
+from consilience.data.inputs import ViewInput
 from consilience.explain import OriginalColumn
 from consilience.report import Report
 
@@ -23,9 +24,11 @@ def hostile_report():
     """Return a report in which all names of the user are hostile."""
     rng = np.random.default_rng(0)
     y = np.arange(90) % 3
-    ids = [f"{ALL[i % len(ALL)]}{i}" for i in range(90)]
+    ids = np.array([f"{ALL[i % len(ALL)]}{i}" for i in range(90)], dtype=object)
+    columns = np.array(ALL, dtype=object)
     words = sp.csr_array(rng.poisson(0.2 + 2.0 * (np.arange(9) % 3 == y[:, None])).astype(float))
-    views = _name_views(words, rng.normal(size=(90, 9)) + 4 * y[:, None], ids)
+    numbers = ViewInput(rng.normal(size=(90, 9)) + 4 * y[:, None], ids, columns[::-1])
+    views = cs.Views.from_inputs({SCRIPT + IMAGE: ViewInput(words, ids, columns), ENDING: numbers})
     model = cs.MultiViewKMeans(3, n_init=2, random_state=0).fit(views)
     return Report(
         model,
@@ -55,15 +58,3 @@ def _describe(y, rng):
     ]
     times = OriginalColumn(f"{QUOTES}/{IMAGE}", rng.exponential(5, len(y)), "number", is_description=True, event=y > 0)
     return [*columns, times]
-
-
-def _name_views(words, numbers, ids):
-    from consilience.data.inputs import ViewInput
-
-    columns = np.array(ALL, dtype=object)
-    return cs.Views.from_inputs(
-        {
-            SCRIPT + IMAGE: ViewInput(words, np.array(ids, dtype=object), columns),
-            ENDING: ViewInput(numbers, np.array(ids, dtype=object), columns[::-1]),
-        }
-    )

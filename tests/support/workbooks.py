@@ -51,16 +51,12 @@ def make_xlsx(sheets, hidden=(), extra=None):
     for number, (name, rows) in enumerate(sheets.items(), 1):
         state = ' state="hidden"' if name in hidden else ""
         workbook += f'<sheet name="{escape(name)}" sheetId="{number}"{state} r:id="rId{number}"/>'
-        relations += (
-            f'<Relationship Id="rId{number}" Type="{RELATIONS}/worksheet" Target="worksheets/sheet{number}.xml"/>'
-        )
-        cells = "".join(
-            f'<row r="{r + 1}">{"".join(write_cell(r, c, value) for c, value in enumerate(row))}</row>'
-            for r, row in enumerate(rows)
-        )
-        members[f"xl/worksheets/sheet{number}.xml"] = (
-            f'<worksheet xmlns="{MAIN}"><sheetData>{cells}</sheetData></worksheet>'
-        )
+        place = f"worksheets/sheet{number}.xml"
+        relations += f'<Relationship Id="rId{number}" Type="{RELATIONS}/worksheet" Target="{place}"/>'
+        cells = ""
+        for r, row in enumerate(rows):
+            cells += f'<row r="{r + 1}">{"".join(write_cell(r, c, value) for c, value in enumerate(row))}</row>'
+        members[f"xl/{place}"] = f'<worksheet xmlns="{MAIN}"><sheetData>{cells}</sheetData></worksheet>'
     relations += f'<Relationship Id="rId0" Type="{RELATIONS}/styles" Target="styles.xml"/>'
     kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"
     overrides = "".join(f'<Override PartName="/{name}" ContentType="{kind}"/>' for name in members)
