@@ -9,7 +9,7 @@ import threadpoolctl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consilience.arrays import CSR, map_chunks, split_into_blocks, split_into_chunks, use_threads
+from consilience.arrays import CSR, map_chunks, split_into_chunks, use_threads
 from consilience.arrays.parallel import available_threads, split_slice
 from waiting import HANG_LIMIT
 
@@ -29,14 +29,6 @@ def test_number_of_chunks_grows_with_the_data(tune):
     wide = CSR.from_scipy(sp.random_array((400, 100), density=0.5, rng=np.random.default_rng(0)).tocsr())
     n_chunks = len(split_into_chunks(wide)), len(split_into_chunks(wide, with_sums=True))
     assert n_chunks == (16, 8)  # sums of each column are not free
-
-
-def test_blocks_cover_a_chunk():
-    X = np.zeros((1_000_000, 10))
-    parts = split_into_blocks(X, slice(100, 900_000))
-    assert parts[0].start == 100
-    assert parts[-1].stop == 900_000
-    assert len(parts) > 4
 
 
 def test_results_keep_their_order_on_several_threads():

@@ -77,9 +77,7 @@ def fit_vague_views(make, missing=0.0):
     ],
     ids=lambda estimator: type(estimator).__name__,
 )
-@pytest.mark.filterwarnings(
-    "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:entity .* is all zeros:UserWarning"
-)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore:entity .* is all zeros")
 def test_scikit_learn_accepts_the_baseline(estimator):
     check_estimator(estimator, on_skip=None)
 
@@ -261,10 +259,7 @@ def test_cluster_qr_assigns_labels(make):
 
 
 @pytest.mark.parametrize("make", [make_concatenated, make_merged, make_single])
-def test_wrappers_expose_parameters_and_score_of_the_estimator(make):
-    model = fit_clear_views(make)
-    cost = model.estimator_.cost_ if make is make_merged else model.estimator_.inertia_
-    assert model.score(clear_views()[0]) == pytest.approx(-cost)
+def test_wrappers_expose_parameters_of_the_estimator(make):
     model = make(3)
     model.set_params(estimator__n_clusters=2)
     assert len(np.unique(model.fit_predict(clear_views()[0]))) == 2

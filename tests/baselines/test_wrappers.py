@@ -234,9 +234,7 @@ def test_one_cluster_has_silhouette_minus_one():
 def test_failing_view_is_named():
     views, _ = two_views()
     few = cs.Views(views, present=np.column_stack([np.arange(60) < 2, np.ones(60, bool)]))
-    with pytest.raises(
-        ValueError, match=r"view 'view0' cannot be clustered alone: n_samples=2 .* Name another with view="
-    ):
+    with pytest.raises(ValueError, match=r"view 'view0' cannot be clustered alone: n_samples=2 .* Name another"):
         SingleView(k_means()).fit(few)
     assert SingleView(k_means(), "view1").fit(few).view_ == "view1"
     with pytest.raises(ValueError, match="no view 'text': choose from 'view0', 'view1', or give none"):
@@ -299,22 +297,13 @@ def test_new_entities_may_lack_parts():
     assert np.array_equal(added.estimator_.asked_["both"], np.ones((4, 2)))
 
 
-@pytest.mark.parametrize("kind", [cs.MultiViewKMeans, cs.CoTrainedSpectral])
-def test_our_estimators_cluster_merged_views(kind):
-    views, y = make_gaussian_views(60, n_features=(3, 2, 2), separation=12, missing=0.2, random_state=0)
-    model = MergedViews(kind(3, random_state=0), {"both": ["view0", "view2"]}).fit(views)
-    assert adjusted_rand_score(y, model.labels_) > 0.6
-    assert list(model.view_labels_) == ["both", "view1"]
-    assert model.agreement_.shape == (2, 2)
-    assert np.array_equal(model.predict(views), model.labels_)
-
-
 def test_merged_views_of_bickel_and_scheffer():
     views, y = make_text_views(90, n_words=(50, 50, 40, 40), topic_share=0.6, missing=0.2, random_state=0)
     groups = {"words": ["view0", "view1"], "links": ["view2", "view3"]}
     model = MergedViews(ConcatenatedViews(cs.CoEM(3, families="multinomial", random_state=0)), groups, join="sum")
     model.fit(views)
     assert model.estimator_.estimator_.n_features_in_ == 90
+    assert list(model.view_labels_) == ["words", "links"]
     assert adjusted_rand_score(y, model.labels_) > 0.5
     assert np.array_equal(model.predict(views), model.labels_)
 
@@ -327,11 +316,7 @@ def test_merged_views_of_bickel_and_scheffer():
         ({"a": []}, {}, r"groups\['a'\] is \[\]: give a list of views"),
         ({"a": ["view0"], "b": ["view0", "view1"]}, {}, "view 'view0' is named twice, in 'a' and 'b': name it once"),
         ({"view2": ["view0", "view1"]}, {}, r"groups\['view2'\] has the name of a view that stays: choose another"),
-        (
-            {"a": ["view0", "view1"]},
-            {"join": "sum"},
-            r"view 'view1' has 2 columns, view 'view0' 3, so that groups\['a'\] cannot be added up: .*join='concat'",
-        ),
+        ({"a": ["view0", "view1"]}, {"join": "sum"}, r"has 2 columns, view 'view0' 3, .*join='concat'"),
         ({"a": ["view0", "view1"]}, {"join": "product"}, "'join' parameter"),
         (None, {}, "'groups' parameter"),
     ],
@@ -339,9 +324,7 @@ def test_merged_views_of_bickel_and_scheffer():
 def test_merging_refuses_invalid_groups(groups, options, message):
     with pytest.raises(ValueError, match=message):
         MergedViews(cs.MultiViewKMeans(3), groups, **options).fit(three_views()[0])
-    with pytest.raises(
-        TypeError, match="MergedViews needs a multi-view estimator, got Watched: wrap it in Concatenated"
-    ):
+    with pytest.raises(TypeError, match="MergedViews needs a multi-view estimator, got Watched: wrap it in"):
         MergedViews(Watched(), {}).fit(three_views()[0])
 
 

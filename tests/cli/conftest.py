@@ -1,7 +1,5 @@
 """Files of every shape that a user may have, small, and runs on them that are made once."""
 
-import warnings
-
 import numpy as np
 import pytest
 
@@ -53,23 +51,6 @@ def clustered(ab, tmp_path_factory):
         return made[method]
 
     return folder
-
-
-@pytest.fixture(scope="session")
-def cells(data):
-    """A file of two modalities, of which the second lacks a few cells."""
-    anndata, mudata = pytest.importorskip("anndata"), pytest.importorskip("mudata")
-    pandas = pytest.importorskip("pandas")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of defaults of theirs to come
-        parts = {
-            name: anndata.AnnData(make_blobs(seed)[:n].astype(np.float32), obs=pandas.DataFrame(index=IDS[:n]))
-            for seed, name, n in ((6, "rna", N), (7, "atac", N - 5))
-        }
-        made = mudata.MuData(parts)
-        made.obs["cell_type"] = ["xyz"[label] for label in CLASSES]
-        made.write(data / "cells.h5mu")
-    return data / "cells.h5mu"
 
 
 @pytest.fixture

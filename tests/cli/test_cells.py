@@ -79,6 +79,9 @@ def test_new_cells_are_encoded_as_in_the_fit(counted, tmp_path):
     run_successfully("predict", tmp_path / "out", "--view", f"rna={path}:X", "--out", out)
     predicted = [line.split(",")[1] for line in out.read_text().splitlines()[1:]]
     assert predicted == [row["cluster"] for row in read_labels(tmp_path / "out")]
+    parts = [argument for name in ("rna", "adt") for argument in ("--view", f"{name}={counted}:{name}")]
+    run_successfully("predict", tmp_path / "out", *parts, "--out", out, "--force")
+    assert [row["cluster"] for row in read_labels(out)] == predicted
     new.X = new.X.log1p()
     logged = write(new, tmp_path / "logged.h5ad")
     ran = run_command("predict", tmp_path / "out", "--view", f"rna={logged}:X")

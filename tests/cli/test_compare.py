@@ -73,14 +73,10 @@ def test_printed_and_written_results_agree(scored):
     assert get_messages(ran.err) == []
 
 
-def list_first_two(*arguments):
-    return islice(list_candidates(*arguments), 2)
-
-
 def test_assess_adds_columns_of_verdicts(whole, monkeypatch, compare_few):
     names = ("k-means", "agglomerative")
     compare_few(*names)
-    monkeypatch.setattr("consilience.cli.compare.list_candidates", list_first_two)
+    monkeypatch.setattr("consilience.cli.compare.list_candidates", lambda *given: islice(list_candidates(*given), 2))
     ran = run_successfully("compare", *views(whole), "--assess")
     table = [line.split() for line in ran.out.splitlines() if line.startswith(("estimator", *names))]
     assert table[0][-4:] == ["verdict", "disagreement", "impurity", "seconds"]
@@ -149,9 +145,7 @@ def test_failed_methods_are_not_compared():
     words = describe_comparison(table({"k-means": np.nan, "spectral": 0.4, ALONE: np.nan}), True)
     assert "spectral" in words
     assert "k-means" not in words
-    assert (
-        describe_comparison(table({"k-means": np.nan, ALONE: 0.5}), True) == "No method could be judged: see the notes."
-    )
+    assert "No method could be judged" in describe_comparison(table({"k-means": np.nan, ALONE: 0.5}), True)
 
 
 def test_similarities_are_compared_by_suitable_methods(data, whole, tmp_path):

@@ -62,14 +62,6 @@ def test_new_entities_are_encoded_as_in_the_fit(runs, things, tmp_path, encoding
     assert np.mean(np.array(get_clusters(fitted)) == np.array(get_clusters(new))) > 0.9
 
 
-def test_report_can_be_written_again(runs, tmp_path):
-    folder = runs["words+semantic"]
-    run_successfully("report", folder, "--out", tmp_path / "report.html")
-    pages = [(path / "report.html").read_text(encoding="utf-8") for path in (tmp_path, folder)]
-    first, second = (re.sub(r"<time.*?</time>", "", page) for page in pages)
-    assert first == second
-
-
 def test_summary_records_encodings_and_kinds(runs):
     facts = read_summary(runs["words+semantic"])
     assert facts["inputs"]["encode"] == ["text=words+semantic"]

@@ -82,10 +82,6 @@ def test_figure_is_drawn_without_fitting(folder, monkeypatch):
     assert "</svg>" in (folder / "map.svg").read_text()
 
 
-def no_data(*_, **__):
-    raise AssertionError("the data was read")
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -100,7 +96,7 @@ def no_data(*_, **__):
 )
 def test_wrong_options_are_refused_before_the_data_is_read(folder, arguments, words, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("consilience.cli.figure.restore_run", no_data)
+    monkeypatch.setattr("consilience.cli.figure.restore_run", None)
     assert_refused(run_command("figure", folder, *arguments), words)
 
 
@@ -113,17 +109,6 @@ def test_wrong_values_are_refused(folder):
         ("--dpi", "-5"): "-5",
     }.items():
         assert_refused(run_command("figure", folder, *arguments), words, code=2)
-
-
-def test_run_without_assessment_has_no_verdict(ab, tmp_path):
-    run_successfully("cluster", *ab, "-k", 3, "--no-assess", "--method", "k-means", "--out", tmp_path / "run")
-    assert_refused(run_command("figure", tmp_path / "run", "--kind", "verdict"), "the run was not assessed")
-    run_successfully("figure", tmp_path / "run", "--out", tmp_path / "f.svg")
-
-
-def test_folder_without_run_is_refused(tmp_path):
-    words = "give a folder that `consilience cluster --out` has written"
-    assert_refused(run_command("figure", tmp_path / "nowhere", "--out", tmp_path / "f.pdf"), words)
 
 
 def test_input_is_not_written_over(described, data, ab, tmp_path):

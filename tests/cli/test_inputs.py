@@ -60,6 +60,13 @@ def test_commands_do_not_overwrite_their_input(folder):
     assert (file.read_bytes(), (out / "model.zip").read_bytes()) == before
 
 
+@pytest.mark.parametrize("option", ["--labels", "--names", "--mapping", "--seeds", "--constraints", "--describe"])
+def test_files_of_options_are_not_overwritten(option, folder):
+    file = write_csv(folder / "labels.csv", ["id", "klass"], zip(IDS, CLASS, strict=True))
+    ran = run_command("cluster", folder / "numbers.csv", option, file, "-k", 3, "--out", folder, "--force")
+    assert_refused(ran, "labels.csv is an input file and would be overwritten: choose another --out")
+
+
 def test_views_without_shared_entities_have_no_agreement(folder):
     a = write_csv(folder / "a.csv", ["id", "x"], [(entity, i % 3) for i, entity in enumerate(IDS[:16])])
     b = write_csv(folder / "b.csv", ["id", "y"], [(entity, i % 3) for i, entity in enumerate(IDS[15:])])
@@ -83,13 +90,6 @@ def test_table_and_matrix_give_equal_clusters(folder):
     assert {row["id"]: row["cluster"] for row in csv.DictReader(told.splitlines())} == fitted
 
 
-def test_classes_without_ids_are_refused_with_links(folder):
-    links = write_csv(folder / "links.csv", ["source", "target"], [(e, f"p{i % 3}") for i, e in enumerate(IDS)])
-    np.save(folder / "known.npy", CLASS)
-    ran = run_command("cluster", "--view", links, "--labels", folder / "known.npy", *FAST, *to(folder))
-    assert_refused(ran, "known.npy (--labels) has no ids, but the views are joined by ids: add them")
-
-
 def test_clusters_do_not_depend_on_the_unit_of_the_numbers(folder):
     with (folder / "numbers.csv").open() as file:
         header, *rows = csv.reader(file)
@@ -100,10 +100,3 @@ def test_clusters_do_not_depend_on_the_unit_of_the_numbers(folder):
         assert read_summary(folder / "out")["clusters"] == 3
         tables.append((folder / "out" / "labels.csv").read_text())
     assert tables[0] == tables[1] == tables[2]
-
-
-def test_infinite_numbers_are_refused(tmp_path):
-    file = write_csv(tmp_path / "infinite.csv", ["id", "x"], [("p0", 1), ("p1", "inf"), ("p2", 3)])
-    ran = run_command("cluster", "--view", f"x={file}", "-k", 2, *to(tmp_path))
-    assert_refused(ran, "view 'x' has an infinite number in row 2, column 'x' (1 in all): correct the cell")
-    assert not (tmp_path / "out").exists()

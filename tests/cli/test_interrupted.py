@@ -31,64 +31,21 @@ def cluster(ab, out):
 @pytest.mark.parametrize(
     ("where", "done"),
     [
-        ("consilience.pipeline.loading.read_files", "stopped before anything was done: nothing was written"),
-        ("consilience.pipeline.loading.fit_and_encode", "stopped after it had read the files: nothing was written"),
-        (
-            "consilience.MultiViewKMeans.fit",
-            "stopped after it had read the files and prepared the views: nothing was written",
-        ),
-        (
-            "consilience.pipeline.run.count_terms",
-            "stopped after it had prepared the views and fitted the model: nothing was written",
-        ),
-        (
-            "consilience.pipeline.folder.save",
-            "stopped after it had fitted the model and explained the clusters: nothing was written",
-        ),
-        (
-            "consilience.pipeline.run.PipelineRun.build_report",
-            "stopped after it had fitted the model and explained the clusters: nothing was written",
-        ),
+        ("pipeline.loading.read_files", "before anything was done"),
+        ("pipeline.loading.fit_and_encode", "after it had read the files"),
+        ("MultiViewKMeans.fit", "after it had read the files and prepared the views"),
+        ("pipeline.run.count_terms", "after it had prepared the views and fitted the model"),
+        ("pipeline.folder.save", "after it had fitted the model and explained the clusters"),
+        ("pipeline.run.PipelineRun.build_report", "after it had fitted the model and explained the clusters"),
     ],
 )
 def test_ctrl_c_reports_the_progress_and_leaves_no_files(where, done, ab, tmp_path, monkeypatch):
-    monkeypatch.setattr(where, stop)
+    monkeypatch.setattr(f"consilience.{where}", stop)
     ran = cluster(ab, tmp_path / "out")
     assert ran.code == 130
-    assert ran.error_line == f"consilience: {done}"
+    assert ran.error_line == f"consilience: stopped {done}: nothing was written"
     assert "Traceback" not in ran.err
     assert list_folder(tmp_path) == []
-
-
-@pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
-def test_ctrl_c_during_staging_names_no_removed_file(ab, tmp_path, monkeypatch):
-    real = os.link
-
-    def link(source, target, **options):
-        if target.name == "model.zip":
-            signal.raise_signal(signal.SIGINT)
-        real(source, target, **options)
-
-    monkeypatch.setattr(os, "link", link)
-    ran = cluster(ab, tmp_path / "out")
-    assert ran.code == 130
-    assert ran.error_line.endswith("fitted the model and explained the clusters: nothing was written")
-    assert list_folder(tmp_path) == []
-
-
-def test_ctrl_c_while_moving_files_keeps_the_older_run(ab, tmp_path, monkeypatch):
-    out = tmp_path / "out"
-    assert cluster(ab, out).code == 0
-    before = {path.name: path.read_bytes() for path in out.iterdir()}
-    monkeypatch.setattr("consilience.pipeline.run.PipelineRun.build_report", stop)
-    ran = run_command("cluster", *ab, "-k", 4, "--out", out, "--force")
-    assert ran.code == 130
-    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
-    assert list_folder(tmp_path) == ["out", *(f"out/{name}" for name in sorted(before))]
-
-
-def list_first(*arguments):
-    return islice(list_candidates(*arguments), 1)
 
 
 WRITERS = {
@@ -112,7 +69,7 @@ def test_ctrl_c_after_writing_names_the_files(command, ab, clustered, tmp_path, 
         real(self, text, always)
 
     monkeypatch.setattr(Terminal, "print_result", result)
-    monkeypatch.setattr("consilience.cli.compare.list_candidates", list_first)
+    monkeypatch.setattr("consilience.cli.compare.list_candidates", lambda *given: islice(list_candidates(*given), 1))
     ran = run_command(command, *model, *views, *WRITERS[command], "--out", out)
     assert ran.code == 130
     assert ran.error_line.endswith(f": the {'files' if command == 'datasets' else 'results'} are in {out}")

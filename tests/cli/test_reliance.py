@@ -191,9 +191,7 @@ def test_methods_that_predict_are_assessed(method, clustered):
     assert figures["unconfirmed"] == []
 
 
-@pytest.mark.parametrize(
-    ("k", "reason"), [(1, "the model has a single cluster"), (20, "entities are too few to fit 20 clusters")]
-)
+@pytest.mark.parametrize(("k", "reason"), [(1, "has a single cluster"), (20, "too few to fit 20 clusters")])
 def test_failed_assessment_is_a_note(k, reason, ab, tmp_path):
     ran = run_successfully("cluster", *ab, "-k", k, "--method", "k-means", "--out", tmp_path / "out")
     assert re.search(f"note: Not assessed: .*{reason}", ran.err)

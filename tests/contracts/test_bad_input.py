@@ -43,33 +43,15 @@ CASES = {
         {"text": np.ones((20, 3)), "links": np.ones((18, 4))},
         r"view 'links' has 18 rows, view 'text' 20: .*present=.*ids=.*consilience\.align",
     ),
-    "view that no entity has": (
-        {**make_two_blocks(), "links": np.full((20, 4), np.nan)},
-        r"no entity has view 'links': leave the view out",
-    ),
+    "view that no entity has": ({**make_two_blocks(), "links": np.full((20, 4), np.nan)}, "no entity has view 'links'"),
     "an entity without views": (LACKING, r"entity 7 has none of the views \(1 such\): drop it with views\[keep\]"),
-    "an entity with an id": (
-        cs.Views(LACKING, ids=[f"paper-{i}" for i in range(20)]),
-        "entity paper-7 has none of the views",
-    ),
+    "an entity with an id": (cs.Views(LACKING, ids=[f"paper-{i}" for i in range(20)]), "entity paper-7 has none"),
     "NaN in a present row": (set_value(np.nan), r"view 'links' has NaN or infinity in row 5: impute the value"),
     "infinity in a present row": (set_value(np.inf), r"view 'links' has NaN or infinity in row 5: impute"),
-    "sparse NaN": (
-        {**make_two_blocks(), "links": sp.csr_array(set_value(np.nan)["links"])},
-        r"view 'links' has NaN or infinity in row 5",
-    ),
-    "strings": (
-        {**make_two_blocks(), "links": np.array([["a", "b"]] * 20)},
-        r"view 'links' must hold real numbers, got <U1\. Encode text or categories first",
-    ),
-    "objects": (
-        {**make_two_blocks(), "links": np.array([[1, "b"]] * 20, dtype=object)},
-        r"view 'links' must hold real numbers, got object\. Encode",
-    ),
-    "a vector": (
-        {**make_two_blocks(), "links": np.ones(20)},
-        r"view 'links' must have two dimensions .* got shape \(20,\): use reshape",
-    ),
+    "sparse NaN": ({**make_two_blocks(), "links": sp.csr_array(set_value(np.nan)["links"])}, "infinity in row 5"),
+    "strings": ({**make_two_blocks(), "links": np.array([["a", "b"]] * 20)}, r"real numbers, got <U1\. Encode text"),
+    "objects": ({**make_two_blocks(), "links": np.array([[1, "b"]] * 20, dtype=object)}, "real numbers, got object"),
+    "a vector": ({**make_two_blocks(), "links": np.ones(20)}, r"dimensions .* got shape \(20,\): use reshape"),
     "a vector in a list": ([np.ones((9, 2)), np.ones(9)], "view 'view1' must have two dimensions"),
     "None in a list": ([np.ones((9, 2)), None], "view 'view1' is None"),
     "a corrupt sparse matrix": ([make_corrupt_matrix(), np.eye(6)], "indices must be < 6"),
@@ -97,11 +79,6 @@ def test_fit_refuses(case):
         with pytest.raises((ValueError, TypeError), match=message):
             model.fit(blocks)
         assert not hasattr(model, "labels_")
-
-
-def test_duplicate_view_names_are_refused():
-    with pytest.raises(ValueError, match="two views are called 'text': give each a unique name"):
-        cs.Views([("text", np.ones((9, 2))), ("text", np.ones((9, 2)))])
 
 
 def test_frames_are_refused_with_names_of_entities_and_columns():
@@ -163,16 +140,10 @@ def test_other_parameters(options, message):
         (np.full(20, 3), r"init labels must be whole numbers from 0 to 2 \(n_clusters=3\)"),
         (np.full(20, 0.5), "init labels must be whole numbers from 0 to 2"),
         ({"pictures": np.ones((3, 3))}, "init names view 'pictures'; the views are 'text', 'links'"),
-        (
-            {"links": np.ones((3, 3))},
-            r"init for view 'links' has shape \(3, 3\): give centers \(3, 4\) or responsibilities \(20, 3\)",
-        ),
+        ({"links": np.ones((3, 3))}, r"init for view 'links' has shape \(3, 3\): give centers \(3, 4\)"),
         ({}, "init gives no entity a start: give something for one of the views 'text', 'links'"),
         ({"links": np.full((3, 4), np.nan)}, "init for view 'links' holds NaN or infinity"),
-        (
-            np.ones((3, 4)),
-            r"init of shape \(3, 4\) is neither 20 labels nor responsibilities \(20, 3\): give centers per view",
-        ),
+        (np.ones((3, 4)), r"init of shape \(3, 4\) is neither 20 labels nor responsibilities \(20, 3\)"),
     ],
 )
 def test_invalid_init(init, message):
@@ -191,10 +162,7 @@ def fit_two_blocks():
     ("new", "message"),
     [
         ({"links": np.ones((5, 3))}, "view 'links' has 3 columns, but had 4 in fit: give the same columns"),
-        (
-            {"pictures": np.ones((5, 3))},
-            "none of the views 'pictures' was in fit: give at least one of 'text', 'links'",
-        ),
+        ({"pictures": np.ones((5, 3))}, "none of the views 'pictures' was in fit: give at least one of 'text'"),
         ({"text": np.ones((5, 3)), "pictures": np.ones((5, 3))}, "view 'pictures' was not in fit: leave it out"),
         ([np.ones((5, 3))], "1 views without names, but .* was fitted on 2: give those that are there by name"),
         ({"text": np.full((5, 3), np.nan)}, r"entity 0 has none of the views \(5 such\)"),

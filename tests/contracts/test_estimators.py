@@ -223,9 +223,8 @@ def test_float32_far_from_zero(estimator):
     views, y = make_clear_views()
     far = views.map(lambda block: (block + 1000).astype(np.float32))
     near = views.map(lambda block: (block + 1000).astype(np.float32).astype(np.float64))
-    assert np.array_equal(
-        estimator(n_clusters=4, init=y).fit_predict(far), estimator(n_clusters=4, init=y).fit_predict(near)
-    )
+    fit_predict = estimator(n_clusters=4, init=y).fit_predict
+    assert np.array_equal(fit_predict(far), fit_predict(near))
 
 
 @every_iterated
@@ -256,9 +255,7 @@ def test_fitted_in_one_array_library_predicts_in_another(estimator, kind):
     assert np.array_equal(fit_vague_views(estimator).predict(other), get_predicted(estimator, views))
 
 
-@pytest.mark.parametrize(
-    "estimator", [estimator for estimator in ESTIMATORS if hasattr(estimator.estimator_class, "transform")]
-)
+@pytest.mark.parametrize("estimator", [kind for kind in ESTIMATORS if hasattr(kind.estimator_class, "transform")])
 def test_output_columns_have_names(estimator):
     names = fit_vague_views(estimator).get_feature_names_out()
     assert names.tolist() == [f"{estimator.__name__.lower()}{j}" for j in range(4)]
@@ -290,10 +287,8 @@ def test_array_libraries(estimator, to_kind):
     assert type(get_centers(model)["view0"]) is type(kind["view0"])
     assert np.array_equal(model.predict(kind), reference.labels_)
     assert np.allclose(compute_distances(model, kind), compute_distances(reference, views))
-    assert np.array_equal(
-        estimator(n_clusters=4, n_init=1, random_state=0).fit_predict(kind),
-        estimator(n_clusters=4, n_init=1, random_state=0).fit_predict(views),
-    )
+    fit_predict = estimator(n_clusters=4, n_init=1, random_state=0).fit_predict
+    assert np.array_equal(fit_predict(kind), fit_predict(views))
 
 
 @every_estimator

@@ -54,19 +54,18 @@ CASES = {
     "MPCKMeans, identity": Case(cs.MPCKMeans(3, metric="identity"), "single", constraints=True),
     "MultiViewAgglomerative, cosine": Case(cs.MultiViewAgglomerative(3, metric="cosine"), "complete"),
     "MultiViewAgglomerative, euclidean": Case(cs.MultiViewAgglomerative(3, metric="euclidean"), "complete"),
-    "MultiViewConstrainedKMeans, mpck": Case(
-        cs.MultiViewConstrainedKMeans(3, base="mpck", max_iter=4), constraints=True
-    ),
-    "MultiViewConstrainedKMeans, mpck, shared": Case(
-        cs.MultiViewConstrainedKMeans(3, base="mpck", shared_metric=True, max_iter=4), constraints=True
-    ),
-    "MultiViewConstrainedKMeans, cop": Case(cs.MultiViewConstrainedKMeans(3, base="cop", max_iter=4), constraints=True),
-    "MultiViewConstrainedKMeans, estimator": Case(
-        cs.MultiViewConstrainedKMeans(3, base=cs.MPCKMeans(metric="full"), max_iter=4), constraints=True
-    ),
-    "MultiViewConstrainedKMeans, mpck, full": Case(
-        cs.MultiViewConstrainedKMeans(3, base="mpck", metric="full", max_iter=4), constraints=True
-    ),
+    **{
+        f"MultiViewConstrainedKMeans, {name}": Case(
+            cs.MultiViewConstrainedKMeans(3, max_iter=4, **options), constraints=True
+        )
+        for name, options in {
+            "mpck": {"base": "mpck"},
+            "mpck, shared": {"base": "mpck", "shared_metric": True},
+            "mpck, full": {"base": "mpck", "metric": "full"},
+            "cop": {"base": "cop"},
+            "estimator": {"base": cs.MPCKMeans(metric="full")},
+        }.items()
+    },
     "MultiViewConstrainedKMeans, pck, no constraints": Case(cs.MultiViewConstrainedKMeans(3)),
     "MultiViewKMeans": Case(cs.MultiViewKMeans(3, n_init=2), each_view=False),  # the last vote sums distances
     "MultiViewSphericalKMeans": Case(cs.MultiViewSphericalKMeans(3, n_init=2)),
@@ -123,9 +122,7 @@ UNIT_DEPENDENT = {
 def make_data(case, separation=9):
     """Views of the kind that a case needs, and constraints."""
     missing = 0.2 if case.data == "missing" else 0.0
-    views, y = make_gaussian_views(
-        60, n_clusters=3, n_features=(3, 4, 3), separation=separation, missing=missing, random_state=3
-    )
+    views, y = make_gaussian_views(60, n_features=(3, 4, 3), separation=separation, missing=missing, random_state=3)
     if case.data == "positive":
         views = views.map(lambda X: np.exp(X / 4))
     return views, cs.Constraints.sample(y, 12, random_state=0)

@@ -37,41 +37,32 @@ def record_transfers(states):
     return transferred
 
 
-def co_em_states(views, y, family, etas, prior="global"):
+def co_em_states(views, y, family, etas, prior):
     shards, families, _ = prepare_mixture(views, dict.fromkeys(views.names, family), K)
     return co_em(shards, start_from_init(y, shards, families, K, PRIORS[prior]), etas, PRIORS[prior])
 
 
-@missing_or_not
+BLENDED = [0.2, 0.4, 0.6, 0.8]
+
+
 @pytest.mark.parametrize(
-    ("family", "dtype"),
+    ("family", "dtype", "missing", "etas", "prior"),
     [
-        ("gaussian", np.float64),
-        ("gaussian-full", np.float32),
-        ("gaussian-tied", np.float64),
-        ("gaussian-spherical", np.float32),
+        ("gaussian", np.float64, 0.0, [1.0], "global"),
+        ("gaussian", np.float32, 0.3, [1.0], "global"),
+        ("gaussian-full", np.float32, 0.0, [1.0], "global"),
+        ("gaussian-full", np.float64, 0.3, [1.0], "global"),
+        ("gaussian-tied", np.float64, 0.3, [1.0], "global"),
+        ("gaussian-spherical", np.float32, 0.3, [1.0], "global"),
+        *(("gaussian", np.float64, 0.3, BLENDED, prior) for prior in PRIORS),
+        ("multinomial", np.float64, 0.3, [0.7], "global"),
+        ("poisson", np.float64, 0.3, [0.7], "global"),
     ],
 )
-def test_co_em_round_fetches_only_its_quality(family, dtype, missing):
-    views, y = views_on_device(missing, dtype)
-    transferred = record_transfers(co_em_states(views, y, family, [1.0]))
+def test_co_em_round_fetches_only_its_quality(family, dtype, missing, etas, prior):
+    views, y = views_on_device(missing, dtype, counts=family in ("multinomial", "poisson"))
+    transferred = record_transfers(co_em_states(views, y, family, etas, prior))
     assert transferred.arrays == [(6,)] * ROUNDS  # two log-likelihoods, certainty, disagreement, counted, agreed
-    assert transferred.numbers == 0
-
-
-@pytest.mark.parametrize("prior", PRIORS)
-def test_blending_annealing_and_priors_fetch_nothing_else(prior):
-    views, y = views_on_device(0.3)
-    transferred = record_transfers(co_em_states(views, y, "gaussian", [0.2, 0.4, 0.6, 0.8], prior))
-    assert transferred.arrays == [(6,)] * ROUNDS
-    assert transferred.numbers == 0
-
-
-@pytest.mark.parametrize("family", ["multinomial", "poisson"])
-def test_count_families_fetch_nothing_else(family):
-    views, y = views_on_device(0.3, counts=True)
-    transferred = record_transfers(co_em_states(views, y, family, [0.7]))
-    assert transferred.arrays == [(6,)] * ROUNDS
     assert transferred.numbers == 0
 
 
@@ -81,9 +72,8 @@ def test_kmeans_round_fetches_costs_and_cluster_sizes(divergence, missing):
     views, y = views_on_device(missing)
     shards = prepare_kmeans(views, divergence).with_labels(y)
     transferred = record_transfers(multi_view_kmeans(shards, divergence, K))
-    assert (
-        sorted(transferred.arrays) == [(K,)] * ROUNDS * 2 + [(5,)] * ROUNDS
-    )  # an M-step per view; costs, agreement, changes
+    # an M-step per view; costs, agreement, changes
+    assert sorted(transferred.arrays) == [(K,)] * ROUNDS * 2 + [(5,)] * ROUNDS
     assert transferred.numbers == 0
 
 

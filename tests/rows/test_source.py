@@ -168,14 +168,6 @@ def test_take_refuses_rows_out_of_range():
 
 
 @pytest.mark.usefixtures("_small_blocks")
-def test_blocks_cover_the_rows(values):
-    for X in (Source.over(CountingStorage(values)), Source.over(CountingStorage(values)).slice_rows(7, 40)):
-        blocks = plan_reads(X)
-        assert len(blocks) > 3
-        np.testing.assert_array_equal(np.concatenate([np.arange(X.shape[0])[b] for b in blocks]), np.arange(X.shape[0]))
-
-
-@pytest.mark.usefixtures("_small_blocks")
 def test_blocks_end_at_storage_units():
     edges = np.append(np.arange(0, 103, 8), 103)
     blocks = plan_reads(Source.over(CountingStorage(DENSE, edges)))
