@@ -89,7 +89,25 @@ def test_names_are_imported_on_first_use_and_an_estimator_with_its_own_method_on
     assert [parts[2] for parts in modules if parts[1:2] == ["methods"] and len(parts) == 3] == ["common", "kmeans"]
 
 
+LOAD = """
+import sys
+from consilience import load
+print([type(model).__name__ for model in load(sys.argv[1])])
+"""
+
+
+def test_models_load_in_a_process_that_has_imported_no_estimator(tmp_path):
+    import consilience
+
+    models = [getattr(consilience, name)() for name in ("CoEM", "MultiViewSphericalKMeans", "COPKMeans")]
+    consilience.save(models, tmp_path / "models.zip")
+    command = [sys.executable, "-c", LOAD, str(tmp_path / "models.zip")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == f"{[type(model).__name__ for model in models]}\n"
+
+
 def test_every_package_has_quick_tests():
+    """The tests that ``make quick`` runs."""
     tests, source = Path(__file__).parent, Path(__file__).parents[1] / "src" / "consilience"
     packages = [folder.parent for pattern in ("*", "methods/*") for folder in source.glob(f"{pattern}/__init__.py")]
     names = [package.relative_to(source).as_posix() for package in packages]

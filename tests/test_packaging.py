@@ -20,6 +20,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import consilience
+from oldest_versions import read_lower_bounds
 from text_networks import write_onnx
 
 ROOT = Path(__file__).parents[1]
@@ -36,6 +37,7 @@ def needs_build(test):
 
 
 def build(target, source, folder):
+    """Build a distribution of the source folder; return its path."""
     command = [sys.executable, "-m", "hatchling", "build", "--target", target, "--directory", str(folder)]
     environment = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000"}
     subprocess.run(command, cwd=source, env=environment, capture_output=True, text=True, check=True)
@@ -45,16 +47,19 @@ def build(target, source, folder):
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
+    """A wheel that was built from the checkout."""
     return build("wheel", ROOT, tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="module")
 def sdist(tmp_path_factory):
+    """A source distribution that was built from the checkout."""
     return build("sdist", ROOT, tmp_path_factory.mktemp("sdist"))
 
 
 @pytest.fixture(scope="module")
 def metadata(wheel):
+    """The metadata of the wheel."""
     with ZipFile(wheel) as archive:
         (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
         return message_from_bytes(archive.read(name))
@@ -342,7 +347,13 @@ def test_messages_and_pages_name_existing_extras():
         for extra in extras.split(",")
     }
     assert [place for place in sorted(quoted) if place[1] not in EXTRAS] == []
-    assert {extra for path, extra in quoted if path.startswith("src/")} >= {"excel", "fetch", "parquet", "plot"}
+    assert {extra for path, extra in quoted if path.startswith("src/")} >= {
+        "excel",
+        "fetch",
+        "images",
+        "parquet",
+        "plot",
+    }
 
 
 def test_messages_name_the_extra_that_has_the_package():
@@ -364,6 +375,7 @@ NOT_DECLARED = {"cupyx", "triton"}
 
 
 def list_imported_modules(folder):
+    """Return the modules outside of the standard library that the source imports, also within functions."""
     imported = set()
     for path in sorted(folder.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -392,3 +404,20 @@ def test_oldest_versions_cover_all_dependencies(capsys):
     printed = capsys.readouterr().out.splitlines()
     assert sorted(printed) == sorted(expected)
     assert {line.split("==")[0] for line in printed} == {part.name for part in requirements} - {"consilience"}
+
+
+@pytest.mark.parametrize(
+    ("requirement", "message"),
+    [
+        ("rich", "'rich' in pyproject.toml is not of the form 'name>=version'"),
+        ("rich<14", "'rich<14' in pyproject.toml is not of the form 'name>=version'"),
+        ("numpy>=1.26", "pyproject.toml declares both numpy>=2.1 and numpy>=1.26"),
+    ],
+)
+def test_dependency_without_a_single_lower_bound_is_refused(tmp_path, requirement, message):
+    path = tmp_path / "pyproject.toml"
+    path.write_text(
+        f'[project]\ndependencies = ["numpy>=2.1"]\n[project.optional-dependencies]\nextra = ["{requirement}"]\n'
+    )
+    with pytest.raises(ValueError, match=message):
+        read_lower_bounds(path)

@@ -26,10 +26,12 @@ CLOCKS = {"monotonic", "perf_counter"}
 
 
 def is_number(node):
+    """Whether the node is a literal number other than 0."""
     return isinstance(node, ast.Constant) and type(node.value) in (int, float) and node.value != 0
 
 
 def get_called_name(node):
+    """Return the name of the function that a node calls; None for other nodes."""
     return getattr(node.func, "attr", getattr(node.func, "id", None)) if isinstance(node, ast.Call) else None
 
 
@@ -49,6 +51,16 @@ def find_time_limits(code):
         if any(map(is_number, limits)):
             lines.append(node.lineno)
     return lines
+
+
+def test_time_limits_are_recognised():
+    limited = ["run(timeout=3)", "p.communicate(timeout=60)", "p.join(10)", "event.wait(0.5)", "wait(connections, 2)"]
+    limited += ["threading.Barrier(2, None, 5)", "client.wait_for_workers(2, 30)", "p.communicate(None, 7)"]
+    limited += ["assert perf_counter() - start < 5", "ok = time.monotonic() - start <= 0.5"]
+    others = ["run(timeout=HANG_LIMIT)", "run()", "fetch(timeout=10)", "' '.join(words)", "event.wait(HANG_LIMIT)"]
+    others += ["threading.Barrier(2)", "client.wait_for_workers(2)", "p.wait(timeout=0)", "p.join(None)"]
+    others += ["time.process_time() < 3", "time.monotonic() > end"]
+    assert find_time_limits("\n".join(limited + others)) == list(range(1, len(limited) + 1))
 
 
 def test_no_test_waits_for_a_fixed_time():

@@ -125,8 +125,14 @@ def test_ids_and_masks_of_the_user_stay_writeable():
     present[0, 0] = False
     assert ids.flags.writeable
     assert views.present.all(), "the mask is the views' own"
+    views = Views([pd.DataFrame(DENSE)])
     with pytest.raises(ValueError, match="read-only"):
-        Views([pd.DataFrame(DENSE)]).feature_names("view0")[0] = "other"
+        views.feature_names("view0")[0] = "other"
+    for name in ("names", "present", "ids", "rows", "shape", "n_views"):
+        with pytest.raises(AttributeError, match=f"property '{name}' of 'Views' object has no setter"):
+            setattr(views, name, None)
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        views["view0"] = DENSE
 
 
 def test_missing_rows_are_found_in_every_array_library(to_kind):

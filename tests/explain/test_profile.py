@@ -160,8 +160,8 @@ def test_words_describe_views_without_column_names():
     assert profiles["x"] == profile(views, labels)["x"]
     views = cs.Views({"text": embedding})
     texts = ["le lit est bon et nous l'avons aimé", "the bed is good and we liked it"] * 20
-    found = profile(views, [0, 1] * 20, texts={"text": texts})["text"]
-    words = [{mark.feature for mark in marks} for marks in found]
+    marks_per_cluster = profile(views, [0, 1] * 20, texts={"text": texts})["text"]
+    words = [{mark.feature for mark in marks} for marks in marks_per_cluster]
     assert words == [{"lit", "bon", "aimé"}, {"bed", "good", "liked"}], "function words do not describe clusters"
     assert profile(views, labels, texts={"text": [f"word{i}" for i in range(40)]})["text"] == [[], []]
     frame = pytest.importorskip("pandas").DataFrame({"weight": [1.0, 2.0, 8.0, 9.0] * 10})

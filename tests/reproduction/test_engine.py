@@ -205,9 +205,9 @@ def test_claim_overrides_the_data_of_its_study(tmp_path):
         Claim("on other data", ahead, other_data="drawn anew"),
         Claim("lost", cannot="the data are lost", other_data="drawn anew"),
     )
-    own, other = [("A", HOLDS, ""), ("B", FAILS, "")], "drawn anew"
+    verdicts, other = [("A", HOLDS, ""), ("B", FAILS, "")], "drawn anew"
     others = [("A", HOLDS_ELSEWHERE, other), ("B", FAILS_ELSEWHERE, other)]
-    assert judge(tmp_path, claims, other_data="a sample") == [*own, *others, ("", CANNOT, "")]
+    assert judge(tmp_path, claims, other_data="a sample") == [*verdicts, *others, ("", CANNOT, "")]
 
 
 def test_panels_with_other_data_have_other_verdicts(tmp_path):
