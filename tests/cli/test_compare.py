@@ -76,7 +76,9 @@ def test_printed_and_written_results_agree(scored):
 def test_assess_adds_columns_of_verdicts(whole, monkeypatch, compare_few):
     names = ("k-means", "agglomerative")
     compare_few(*names)
-    monkeypatch.setattr("consilience.cli.compare.list_candidates", lambda *given: islice(list_candidates(*given), 2))
+    monkeypatch.setattr(
+        "consilience.cli.compare.list_candidates", lambda *options: islice(list_candidates(*options), 2)
+    )
     ran = run_successfully("compare", *views(whole), "--assess")
     table = [line.split() for line in ran.out.splitlines() if line.startswith(("estimator", *names))]
     assert table[0][-4:] == ["verdict", "disagreement", "impurity", "seconds"]

@@ -69,7 +69,9 @@ def test_ctrl_c_after_writing_names_the_files(command, ab, clustered, tmp_path, 
         real(self, text, always)
 
     monkeypatch.setattr(Terminal, "print_result", result)
-    monkeypatch.setattr("consilience.cli.compare.list_candidates", lambda *given: islice(list_candidates(*given), 1))
+    monkeypatch.setattr(
+        "consilience.cli.compare.list_candidates", lambda *options: islice(list_candidates(*options), 1)
+    )
     ran = run_command(command, *model, *views, *WRITERS[command], "--out", out)
     assert ran.code == 130
     assert ran.error_line.endswith(f": the {'files' if command == 'datasets' else 'results'} are in {out}")
