@@ -64,9 +64,6 @@ def negate(block):
     return verbs.map_values(block, np.negative)
 
 
-# --- reading ----------------------------------------------------------------------------------------------------------
-
-
 def test_rows_are_read_by_slice(values):
     X = Source.over(CountingStorage(values))
     for rows in (slice(0, 5), slice(50, 103), slice(None), slice(-3, None), slice(4, 4), slice(9, 2)):
@@ -130,9 +127,6 @@ def test_source_can_be_pickled(values):
     np.testing.assert_array_equal(plain(X[:]), -numbers(values[3:90]))
 
 
-# --- a few rows -------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.usefixtures("_small_blocks")
 @pytest.mark.parametrize("edges", [None, np.array([0, 30, 60, 90, 103])], ids=["none", "thirty"])
 def test_take_keeps_the_order(values, edges):
@@ -164,9 +158,6 @@ def test_take_refuses_rows_out_of_range():
         X.take(np.array([0, -1]))
 
 
-# --- blocks -----------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.usefixtures("_small_blocks")
 def test_blocks_end_at_storage_units():
     edges = np.append(np.arange(0, 103, 8), 103)
@@ -185,9 +176,6 @@ def test_huge_storage_unit_is_split_and_no_rows_are_one_empty_block(tune):
     assert plan_reads(Source.over(CountingStorage(DENSE[:0]))) == [slice(0, 0)]
 
 
-# --- steps ------------------------------------------------------------------------------------------------------------
-
-
 def test_steps_get_the_values_of_their_rows(values):
     factors = rng.uniform(1, 2, 103)
     X = verbs.scale_rows(Source.over(CountingStorage(values)).map_blocks(negate), factors).slice_rows(10, 60)
@@ -200,9 +188,6 @@ def test_step_that_changes_the_shape_is_refused():
     X = Source.over(CountingStorage(DENSE)).map_blocks(lambda block: block[:, :2])
     with pytest.raises(ValueError, match=r"a block of \(4, 7\) float32 became one of \(4, 2\) float32"):
         X[:4]
-
-
-# --- verbs ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("_small_blocks")
@@ -247,9 +232,6 @@ def test_scorer_equals_that_of_blocks(values):
     result = verbs.build_scorer(Source.over(storage), weights)
     np.testing.assert_array_equal(result.weights, verbs.build_scorer(as_rows(values), weights).weights)
     assert storage.asked == []
-
-
-# --- reading ahead ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("_small_blocks")

@@ -125,9 +125,6 @@ def count_reads(monkeypatch, X):
     return asked
 
 
-# --- the same numbers -------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.usefixtures("_small_blocks")
 def test_rows_of_every_storage_equal_those_in_memory(stored):
     data, values = stored
@@ -185,9 +182,6 @@ def test_edges_of_storage_units(tmp_path):
     (tmp_path / "other").mkdir()
     chunked = hdf5(tmp_path / "other", chunks=(16, 2))
     assert lazy_rows(chunked).edges[:2].tolist() == [0, 16]
-
-
-# --- views ------------------------------------------------------------------------------------------------------------
 
 
 def test_slice_of_views_stays_on_disk(tmp_path):
@@ -282,9 +276,6 @@ def test_stored_rows_join_only_in_the_same_order(tmp_path):
     assert longer.present.sum(axis=0).tolist() == [203, 100]
 
 
-# --- as much as fits --------------------------------------------------------------------------------------------------
-
-
 def test_read_whole_refuses_too_large_views(tmp_path):
     X = lazy_rows(hdf5(tmp_path, np.ones((2**18, 64), np.float32)))
     with pytest.raises(MemoryError, match=r"view 'a' takes 0.1 GiB, more than half of the 0.1 GiB.*take fewer"):
@@ -297,9 +288,6 @@ def test_too_many_rows_by_position_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(open_module, "available_memory", lambda: 100)
     with pytest.raises(MemoryError, match=r"50 rows of view 'a' take 0.0 GiB, more than the .*views\[start:stop\]"):
         views[np.arange(0, 100, 2)]
-
-
-# --- mapped files -----------------------------------------------------------------------------------------------------
 
 
 def test_pickled_slice_of_a_mapped_array(tmp_path):
@@ -348,9 +336,6 @@ def test_read_pages_are_released(tmp_path):
     assert resident() - before < 8
 
 
-# --- three files of a sparse matrix -----------------------------------------------------------------------------------
-
-
 def test_open_sparse_reads_three_files(tmp_path):
     X = open_sparse(*sparse_files(tmp_path), shape=SPARSE.shape)
     views = Views({"a": X, "b": DENSE})
@@ -391,9 +376,6 @@ def test_open_sparse_names_a_truncated_file(part, tmp_path):
     os.truncate(paths[part], paths[part].stat().st_size - 5)
     with pytest.raises(ValueError, match=f"{re.escape(str(paths[part]))} cannot be read as a .npy file"):
         open_sparse(*paths, shape=SPARSE.shape)
-
-
-# --- Parquet ----------------------------------------------------------------------------------------------------------
 
 
 def test_views_of_a_parquet_file(tmp_path):
@@ -445,9 +427,6 @@ def test_bad_parquet_is_refused(tmp_path):
         Views.from_parquet(path, {"a": ["a"]})
 
 
-# --- AnnData and MuData -----------------------------------------------------------------------------------------------
-
-
 def two_modalities(folder, other):
     anndata, mudata = pytest.importorskip("anndata"), pytest.importorskip("mudata")
     cells = pd.DataFrame(index=[f"c{i}" for i in range(203)])
@@ -472,9 +451,6 @@ def test_backed_modalities_in_different_order_are_refused(tmp_path):
     data = two_modalities(tmp_path, lambda cells: cells[::-1])
     with pytest.raises(ValueError, match=r"view 'adt' stays on disk.*\.to_memory\(\)"):
         Views.from_mudata(data)
-
-
-# --- bad input --------------------------------------------------------------------------------------------------------
 
 
 def test_other_dimensions_text_and_columns_are_refused(tmp_path):
