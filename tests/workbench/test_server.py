@@ -744,9 +744,11 @@ def test_port_can_be_chosen_and_used_again():
 # closing
 
 
-def test_close_ends_connections_and_long_polls():
+def test_close_ends_connections_long_polls_and_waiting():
     with run_server() as client:
         client.log_in()
+        waiting = threading.Thread(target=client.server.wait)
+        waiting.start()
         with client.connect() as idle, ThreadPoolExecutor(1) as pool:
             idle.sendall(b"GET / HTTP")
             request = pool.submit(client.send, "GET", "/api/state?after=1")
@@ -756,6 +758,8 @@ def test_close_ends_connections_and_long_polls():
                 request.result()
             assert idle.recv(100) == b""
         client.server.workbench.change()
+        waiting.join(HANG_LIMIT)
+        assert not waiting.is_alive()
         with pytest.raises(ConnectionRefusedError, match="refused"):
             client.connect()
 
@@ -770,15 +774,6 @@ def test_start_and_close_can_be_repeated(new_client):
     server.close()
     with pytest.raises(RuntimeError, match="the server has been closed: create another one"):
         server.start()
-
-
-def test_wait_returns_after_close():
-    with run_server() as client:
-        thread = threading.Thread(target=client.server.wait)
-        thread.start()
-        client.server.close()
-        thread.join(HANG_LIMIT)
-        assert not thread.is_alive()
 
 
 def test_serving_ends_after_keyboard_interrupt_and_closes(new_client, monkeypatch):
