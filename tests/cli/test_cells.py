@@ -108,15 +108,13 @@ def test_co_em_gets_raw_counts_and_a_kind_can_be_set(counted, tmp_path):
     [
         ("out.h5mu", ["a.csv"], "--write-back adds the clusters to a copy of a single-cell file, and no view is"),
         ("out.h5mu", ["cells.h5mu", "other.h5ad"], "--write-back takes one single-cell file, got cells.h5mu and other"),
-        ("out.h5ad", ["cells.h5mu"], "out.h5ad is a copy of cells.h5mu with the results: let its name end in .h5mu"),
         ("cells.h5mu", ["cells.h5mu"], "cells.h5mu is an input file, which is never changed: choose another name"),
-        ("there.h5mu", ["cells.h5mu"], "there.h5mu already exists: choose another name, or use --force to overwrite"),
         ("no/out.h5mu", ["cells.h5mu"], "no does not exist: create the folder first"),
     ],
 )
 def test_write_back_is_refused_before_files_are_read(tmp_path, monkeypatch, target, views, message):
     monkeypatch.chdir(tmp_path)
-    for name in ("cells.h5mu", "there.h5mu", "other.h5ad"):
+    for name in ("cells.h5mu", "other.h5ad"):
         (tmp_path / name).write_bytes(b"not looked at")
     (tmp_path / "a.csv").write_text("id,x\n1,2\n")
     force = ["--force"] if target == "cells.h5mu" else []

@@ -97,10 +97,8 @@ def test_methods_take_embeddings(method, things, tmp_path):
 @pytest.mark.parametrize(
     ("encodings", "message", "code"),
     [
-        (["size=words"], "view 'size' (things.csv:x,y) holds numbers, which have one encoding", 1),
         (["tekst=words"], "--encode names the view 'tekst', but the views are 'text', 'size'. Did you mean 'text'?", 1),
         (["text=semantc"], "Did you mean 'semantic'?", 1),
-        (["text=models/none"], "there is no model at", 1),
         (["text"], "--encode needs the form NAME=ENCODING, got 'text'", 2),
         (["text=words", "text=lsa"], "--encode text is given twice: words and lsa", 2),
     ],
