@@ -29,8 +29,8 @@ SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
 RESULTS = reproduced/$(shell git rev-parse --short HEAD)
 
 .DEFAULT_GOAL := help
-.PHONY: help test test-all warm style types imports names properties quick test-oldest test-newest dist fuzz demo check reproduce results bench bench-peers bench-modern bench-default docs \
-  docs-links clean
+.PHONY: help test test-all warm style types imports names properties quick test-oldest test-newest dist fuzz demo check \
+  reproduce results bench bench-peers bench-modern bench-default docs docs-links clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-15s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
