@@ -120,7 +120,7 @@ def scale_columns(values: sp.csr_array, factors: np.ndarray) -> sp.csr_array:
 
 
 def find_usable_bridges(on_bridges: sp.csr_array) -> np.ndarray:
-    """Mark the bridges that have fewest entities, as many as make at most `max_pairs` pairs per entity: (nodes,)."""
+    """Mark the bridges that have fewest entities, as many as make at most `tuning.max_pairs` per entity: (nodes,)."""
     n_entities = np.diff(sp.csc_array(on_bridges).indptr).astype(np.int64)
     sizes, n_bridges = np.unique(n_entities, return_counts=True)
     n_pairs = np.cumsum(n_bridges * sizes**2)
@@ -179,7 +179,7 @@ class GraphEncoder:
 def average_rows(weights: sp.csr_array, rows: Any, has_row: np.ndarray) -> tuple[Any, np.ndarray]:
     """Return weighted means of the rows that exist, and which means exist.
 
-    Sparse means keep their `max_entries` largest entries, and ties with the last of them.
+    Sparse means keep their `tuning.max_entries` largest entries, and ties with the last of them.
     """
     weights = scale_columns(weights, has_row)
     has_mean = np.diff(weights.indptr) > 0

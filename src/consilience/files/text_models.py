@@ -26,7 +26,7 @@ SEMANTIC = "semantic"  # name of the encoding by the vectors that the package wo
 SEMANTIC_PACKAGES = ("wordllama", "tokenizers", "safetensors")
 tuning = Tuning(
     static_batch=10_000,  # number of texts that are encoded at a time
-    network_batch=64,  # number of texts that are encoded at a time
+    network_batch=64,  # the same for networks
 )
 MAX_TOKENS = 512  # of a text, if the files of the model name no limit
 POOLING = {"mean": False, "pooling_mode_mean_tokens": False, "cls": True, "pooling_mode_cls_token": True}

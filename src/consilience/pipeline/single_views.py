@@ -24,7 +24,7 @@ from .log import RunLog
 ALL_VIEWS, CONCATENATED = "all views together", "views side by side"
 SCORES = ("nmi", "ari", "f", "entropy")
 tuning = Tuning(
-    max_cells=2**26  # of the dense table that sparse and dense views make side by side, of which more are not clustered
+    max_cells=2**26  # of the dense table that sparse and dense views make side by side; larger ones are left out
 )
 
 

@@ -15,7 +15,7 @@ from .sheet_columns import ITEMS, WORKBOOK, SheetColumn, SheetTables, clean_cell
 
 tuning = Tuning(
     max_rows=1_048_575,  # of a sheet, without its header
-    max_columns=16_384,  # of a sheet, without its header
+    max_columns=16_384,  # of a sheet
 )
 COLORS = (  # of the clusters in the report, on a light background
     *("#0072b2", "#c07a00", "#008a64", "#b0508a", "#d04f00"),

@@ -43,7 +43,7 @@ def build_page(facts: ReportFacts, extra_sections: Sequence[SectionBuilder] = ()
     data = {name: value for section in (*results, *details) for name, value in section.data.items()}
     bodies = [section.body for section in (*results, *details)]
     n_bytes = sum(len(part.encode("utf-8")) for part in (style, script, *bodies))
-    search = build_search(facts, int(tuning.max_bytes) - n_bytes - len(str(data_block(data))) - RESERVED_BYTES)
+    search = build_search(facts, tuning.max_bytes - n_bytes - len(str(data_block(data))) - RESERVED_BYTES)
     ids = [section.id for section in (*results, search, *details)]
     if len(set(ids)) < len(ids):
         repeated = next(section_id for section_id in ids if ids.count(section_id) > 1)

@@ -27,7 +27,7 @@ N_NEAREST = 3  # groups that each group is compared with
 MAX_TRIED = 12  # typical items of a group from which the next question is taken
 N_SUGGESTED = 10  # pairs of `suggest_constraints` that are considered
 tuning = Tuning(
-    max_links=20  # must-links of a component that `suggest_constraints` is given, which takes their square
+    max_links=20  # must-links of a component that `suggest_constraints` is given, which makes all pairs of them
 )
 LEAST_GAIN = 1.0  # items that the best question is expected to move, below which asking can stop
 

@@ -32,6 +32,7 @@ tuning = Tuning(
     max_member_bytes=2**28,  # of one file; the largest that is read has a tenth of it
     max_archive_bytes=2**31,  # of all files together, read or not
 )
+MAX_READ, MAX_POSITION = 2**28, 2**32  # bytes that are read at once, and where a file may be read
 READ_FAILURES = (
     *(tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError),
     *(MemoryError, OverflowError, UnicodeError),
@@ -107,24 +108,22 @@ def _list_tar(file: IO[bytes]) -> Iterator[Member]:
 class BoundedStream:
     """A stream that limits how much is read, whatever sizes a header declares."""
 
-    def __init__(
-        self, file: IO[bytes], max_read: int = tuning.max_member_bytes, end: int = 2 * tuning.max_archive_bytes
-    ) -> None:
-        self._file, self._max_read, self._end = file, max_read, end
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
         self.tell = file.tell
 
     def read(self, size: int) -> bytes:
-        self._check(size <= self._max_read)
+        self._check(size <= MAX_READ)
         return self._file.read(size)
 
     def seek(self, position: int) -> int:
-        self._check(position <= self._end)
+        self._check(position <= MAX_POSITION)
         return self._file.seek(position)
 
     def finish(self) -> None:
         """Read to the end, where the checksum is: a tar archive ends before its stream does."""
         while self._file.read(2**20):
-            self._check(self._file.tell() <= self._end)
+            self._check(self._file.tell() <= MAX_POSITION)
 
     def _check(self, is_within: bool) -> None:
         if not is_within:

@@ -25,6 +25,7 @@ from ..common.input_checks import (
 )
 from ..common.run import progress
 from ..common.validation import StrOptions, check_parameters, share_constraints
+from . import algorithm
 from .algorithm import (
     LINKAGES,
     METRICS,
@@ -34,7 +35,6 @@ from .algorithm import (
     cut_dendrogram,
     find_nearest_clusters,
     iterate_merges,
-    tuning,
 )
 
 ROUNDING = 1e-5  # errors in precomputed distances, relative to the largest, that are tolerated
@@ -183,7 +183,7 @@ class MultiViewAgglomerative(ClusterMixin, BaseEstimator):
         if free is not None and needed > free:
             raise MemoryError(explain(f"but {free / 2**30:.1f} GiB are free"))
         try:
-            n_rounds = n // tuning.merges_per_state + 2
+            n_rounds = n // algorithm.tuning.merges_per_state + 2
             with progress(type(self).__name__, 1, bool(self.verbose), n_rounds) as show:
                 for i, tree in enumerate(iterate_merges(distances, self.linkage), 1):
                     show(0, i, {"merges": len(tree.children), "of": n - 1})

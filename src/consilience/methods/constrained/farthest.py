@@ -12,10 +12,10 @@ import scipy.sparse as sp
 from ..._tuning import Tuning
 
 tuning = Tuning(
-    block=512,  # size of a block of distances: rows, and rows they are compared with
+    block=512,  # rows whose distances are computed at a time
     max_work=4e9,  # multiplications allowed for the exact searches of one round, about a second
 )
-WIDTH = 8192  # size of a block of distances: rows, and rows they are compared with
+WIDTH = 8192  # rows that they are compared with at a time
 
 
 @dataclass(frozen=True)
