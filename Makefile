@@ -29,7 +29,7 @@ SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
 RESULTS = reproduced/$(shell git rev-parse --short HEAD)
 
 .DEFAULT_GOAL := help
-.PHONY: help test test-all warm style types imports names properties quick test-oldest test-newest dist fuzz demo check \
+.PHONY: help test test-all warm style types imports names quick test-oldest test-newest dist fuzz demo check \
   reproduce results bench bench-peers bench-modern bench-default docs docs-links clean
 
 help: ## show this list
@@ -49,18 +49,19 @@ test-all: $(ENV)/ready ## run the checks and all tests: also papers, benchmarks,
 	$(MAKE) --no-print-directory --jobs=2 check warm
 	$(BIN)/python $(PYTEST)
 
-# In a new environment, processes of tests that start together would each compile the kernels that the others compile.
+# In a new environment, processes of tests that start together would each compile what the others compile. These tests
+# compile the kernels that take longest.
 warm: $(ENV)/ready
-	@$(BIN)/python -m pytest -q --no-header --durations=0 --durations-min=99 tests/arrays/test_fused.py tests/arrays/test_verbs.py
+	@$(BIN)/python -m pytest -q --no-header -o addopts=--import-mode=importlib tests/arrays/test_fused.py tests/arrays/test_verbs.py
 
 quick: $(ENV)/ready ## run fast tests of every package; CHANGED=1 adds those that changed files need
-	$(BIN)/python $(PYTEST) $(QUICK) tests
+	$(BIN)/python $(PYTEST) $(QUICK) $(if $(CHANGED),,tests)
 
-fuzz: $(ENV)/ready properties ## run the fuzzers and the property tests with fresh draws (FITS=20000 FILES=2000 CASES=1000 FIRST=0 RUNS=10)
-	$(BIN)/python -m tests.fuzz --fits $(FITS) --files $(FILES) --cases $(CASES) --first $(FIRST)
-
-properties: $(ENV)/ready
-	for run in $$(seq $(RUNS)); do $(BIN)/python $(PYTEST) -m hypothesis --hypothesis-profile=fresh tests || exit 1; done
+fuzz: $(ENV)/ready warm ## run the fuzzers and the property tests with fresh draws (FITS=20000 FILES=2000 CASES=1000 FIRST=0 RUNS=10)
+	failed=0; \
+	$(BIN)/python -m tests.fuzz --fits $(FITS) --files $(FILES) --cases $(CASES) --first $(FIRST) || failed=1; \
+	for run in $$(seq $(RUNS)); do $(BIN)/python $(PYTEST) -m hypothesis --hypothesis-profile=fresh tests || failed=1; done; \
+	exit $$failed
 
 $(OLDEST)/ready: pyproject.toml tools/oldest_versions.py
 	$(OLDEST_PYTHON) -m venv --clear $(OLDEST)

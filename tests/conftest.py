@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tiers import find_selected, is_protocol, list_changes
+from tiers import find_selected, is_protocol, list_changes, select_tests
 from waiting import HANG_LIMIT, PAGE_LIMIT
 
 # How long an example takes depends on how busy the machine is, so that neither a deadline nor slow examples are errors.
 UNTIMED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("repeated", **UNTIMED, derandomize=True, database=None)
-settings.register_profile("fresh", **UNTIMED, print_blob=True)  # for `make fuzz`
+settings.register_profile("fresh", **UNTIMED, derandomize=False, print_blob=True)  # for `make fuzz`
 settings.load_profile("repeated")
 
 # Dask, which reads these variables in this process and in its workers, waits for workers as long as the tests wait.
@@ -39,8 +39,13 @@ def pytest_configure(config):
     config.changes = list_changes(config.getoption("--changed")) if config.getoption("--changed") else None
 
 
+def pytest_report_header(config):
+    unused = [path for path in config.changes or () if not select_tests(path)]
+    return f"changed files that select no tests: {', '.join(unused)}" if unused else None
+
+
 def pytest_ignore_collect(collection_path, config):
-    """With ``-m quick`` leave out files without a quick test, which saves half of the time."""
+    """With ``-m quick`` leave out files without this mark, which saves half of the time."""
     if config.option.markexpr == "quick" and collection_path.suffix == ".py" and collection_path.name != "conftest.py":
         return "mark.quick" not in collection_path.read_text(encoding="utf-8") or None
     return None
@@ -55,7 +60,8 @@ def pytest_itemcollected(item):
 def pytest_collection_modifyitems(config, items):
     if config.changes is not None:
         selected = find_selected(items, config.changes)
-        config.hook.pytest_deselected(items=[item for item in items if item not in set(selected)])
+        kept = set(selected)
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
         items[:] = selected
     # add the groups of tests to their ids, which pytest-xdist 3.8 does in a way that pytest 9.2 ignores
     for item in items if getattr(config.option, "loadgroup", False) else ():

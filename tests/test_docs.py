@@ -179,7 +179,8 @@ def test_blocks_of_pages_are_tested_or_listed():
         assert [block for block in not_run if find_exception(page, block) is None] == [], page
 
 
-def test_untested_blocks_exist():
+def test_untested_blocks_and_checked_pages_exist():
+    assert set(CHECKS) <= set(list_pages_with(RUN))
     blocks = [(page, language, block) for page in PAGES for language, block in list_blocks(page)]
     used = Counter(find_exception(page, block) for page, language, block in blocks if language not in RUN)
     assert {key: used[key] for key in UNTESTED} == dict.fromkeys(UNTESTED, 1)

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.fuzz.case import Case
-from tests.fuzz.sections import run_case
+from tests.fuzz.sections import SECTIONS, run_case
 
 CASES = {  # of `make test`, and of `make test-all`
     "fits": (45, 120),
@@ -14,8 +14,8 @@ CASES = {  # of `make test`, and of `make test-all`
     "plot": (3, 15),
     "compare": (2, 8),
 }
-SHORT = [(section, range(first)) for section, (first, _) in CASES.items()]
-REST = [(section, range(first, last)) for section, (first, last) in CASES.items()]
+SHORT = [(section, range(CASES[section][0])) for section in SECTIONS]
+REST = [(section, range(*CASES[section])) for section in SECTIONS]
 
 
 @pytest.mark.parametrize(

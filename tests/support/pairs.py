@@ -7,6 +7,7 @@ import pytest
 
 def cover_pairs(**values):
     """Parametrize a test so that any two values of two parameters share a case, with few cases."""
+    assert len(values) > 1, "give two parameters or more"
     candidates = list(product(*(range(len(choices)) for choices in values.values())))
     uncovered = set().union(*map(list_pairs, candidates))
     chosen = []
