@@ -126,7 +126,7 @@ def check_folder(folder, ids, model, names, n_columns):
     return rows, facts
 
 
-@pytest.mark.parametrize("method", ["consilience", "co-em", "k-means", "agglomerative"])
+@pytest.mark.parametrize("method", BY_HAND)
 def test_tables_joined_by_id_with_missing_views(method, clustered, data):
     folder = clustered(method)
     ids, views = join_by_id(data)
@@ -221,12 +221,24 @@ def test_one_table_with_column_groups_and_classes(data, tmp_path):
     assert all(note_start in ran.err for note_start in filled)
 
 
+@pytest.mark.parametrize(
+    "method", ["spherical", "convex", "constrained", "kernel-addition", "co-regularized", "kernel-product", "cca"]
+)
+def test_rows_of_the_fit_keep_their_clusters_in_predict(method, ab, tmp_path):
+    out = tmp_path / "out"
+    run_successfully("cluster", *ab, *QUICK, "--method", method, "--out", out)
+    assert set(list_folder(out)) == FILES
+    run_successfully("predict", out, *ab, "--out", tmp_path / "new.csv")
+    fitted, placed = (get_clusters(read_labels(path)) for path in (out, tmp_path / "new.csv"))
+    assert cs.metrics.adjusted_rand_score(fitted, placed) > 0.9
+
+
 def test_known_classes_never_reach_a_view(data, tmp_path):
     run_successfully("cluster", "--view", data / "groups.csv", "--labels", "class", *FAST, "--out", tmp_path / "out")
     assert read_summary(tmp_path / "out")["views"]["groups"]["columns"] == 6
 
 
-@pytest.mark.parametrize("method", ["consilience", "spectral", "convex"])
+@pytest.mark.parametrize("method", OF_SIMILARITIES)
 def test_precomputed_similarities(method, data, tmp_path):
     arguments = "--view", data / "near.npy", "--view", data / "like.npy", "--method", method
     run_successfully("cluster", *arguments, "-k", 3, "--no-assess", "--out", tmp_path / "out")

@@ -123,6 +123,8 @@ def test_report_describes_further_columns(described, folder, tmp_path):
     text = page.read_text(encoding="utf-8")
     assert ">ward<" in text
     assert "months/event" in text
+    ran = run_command("report", out, "--describe", "genes_b", "--force")
+    assert_refused(ran, "the column 'genes_b' was used to find the clusters (view 'genes')")
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def test_summary_records_encodings_and_kinds(runs):
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_report_describes_clusters_by_words(runs, encoding):
+def test_report_describes_clusters_by_words_and_can_be_written_again(runs, encoding, tmp_path):
     page = (runs[encoding] / "report.html").read_text(encoding="utf-8")
     blocks = page.partition('class="group-pages"')[2].partition("</section>")[0]
     headings = re.findall(r"<h4><bdi>([^<]*)", blocks)
@@ -82,6 +82,9 @@ def test_report_describes_clusters_by_words(runs, encoding):
     assert "<small>column </small>" not in blocks  # no dimension without a name
     terms = re.findall(r'<span class="term"><bdi>([^<]*)', blocks)
     assert {"dog", "bread", "car"} & set(terms)
+    run_successfully("report", runs[encoding], "--out", tmp_path / "again.html")
+    again = (tmp_path / "again.html").read_text(encoding="utf-8")
+    assert re.sub(r"<time.*?</time>", "", again) == re.sub(r"<time.*?</time>", "", page)
 
 
 @pytest.mark.parametrize("method", ["co-em", "agglomerative", "convex"])

@@ -57,6 +57,17 @@ WRITERS = {
 }
 
 
+@pytest.mark.parametrize("where", ["pipeline.folder.save", "pipeline.run.PipelineRun.build_report"])
+def test_ctrl_c_keeps_the_older_run(where, ab, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    assert cluster(ab, out).code == 0
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    monkeypatch.setattr(f"consilience.{where}", stop)
+    assert run_command("cluster", *ab, "-k", 4, "--out", out, "--force").code == 130
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    assert list_folder(tmp_path) == ["out", *(f"out/{name}" for name in sorted(before))]
+
+
 @pytest.mark.parametrize("command", WRITERS)
 def test_ctrl_c_after_writing_names_the_files(command, ab, clustered, tmp_path, monkeypatch):
     real, out = Terminal.print_result, tmp_path / "out"

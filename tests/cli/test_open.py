@@ -189,3 +189,12 @@ def test_ctrl_c_in_another_process_ends_the_workbench(run):
     assert out.strip() == ""
     assert "Traceback" not in err
     assert not (run / "decisions.jsonl").exists()
+
+
+def test_used_port_and_damaged_decisions_are_refused(run):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        ran = run_command("open", run, "--no-browser", "--port", port)
+    assert_refused(ran, f"cannot listen on port {port}", "choose another port, or 0")
+    (run / "decisions.jsonl").write_text('{"what": "consilience decisions", "version": 1}\n{"broken\n')
+    assert_refused(run_command("open", run, "--no-browser"), "decisions.jsonl")

@@ -184,7 +184,7 @@ def test_method_that_cannot_predict_is_not_assessed(clustered):
     assert note in facts["notes"]
 
 
-@pytest.mark.parametrize("method", ["consilience", "k-means", "co-em"])
+@pytest.mark.parametrize("method", ["consilience", "k-means", "co-em", "convex", "constrained"])
 def test_methods_that_predict_are_assessed(method, clustered):
     figures = read_summary(clustered(method))["assessment"]
     assert figures["verdict"] in ("stable", "mixed", "do not rely")

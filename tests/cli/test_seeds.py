@@ -277,6 +277,9 @@ def test_seeds_without_ids_need_files_of_the_same_order(views, tmp_path):
     run_successfully("cluster", *views, *options)
     seeded = np.array(get_clusters(read_labels(tmp_path / "out")))[SEEDED]
     assert seeded.tolist() == [CLUSTER[name] for name in classes[SEEDED]]
+    file = write_csv(tmp_path / "few.csv", ["seed"], [["river"], ["sea"]])
+    ran = run_command("cluster", *views, "--seeds", file, "-k", 3, "--out", tmp_path / "few")
+    assert_refused(ran, f"few.csv:seed (--seeds) has 2 labels for {N} entities: give one each, or a column of ids")
 
 
 def test_classes_that_are_numbers_are_ordered_by_value(tmp_path):

@@ -81,6 +81,7 @@ def saved_models(tmp_path_factory):
     return folder, models, json.loads(done.stdout)
 
 
+@pytest.mark.xdist_group("saved models")
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_model_is_restored_exactly_and_gives_same_results_in_new_process(saved_models, tmp_path, mode):

@@ -62,7 +62,9 @@ def test_a_saved_run_is_described_again(clinic, tmp_path):
     assert [column.name for column in cs.load_run(folder, views)._run.data.descriptions] == []
     loaded = cs.load_run(folder, views, describe=clinic[["age", "months", "event"]])
     assert [column.name for column in loaded._run.data.descriptions] == ["age", "months/event"]
-    with pytest.raises(ValueError, match=r"'a' was used to find the clusters .* again with describe=\['a'\]"):
+    with pytest.raises(
+        ValueError, match=r"'a' was used to find the clusters \(view 'genes'\).* again with describe=\['a'\]"
+    ):
         _ = cs.load_run(folder, views, describe=["a"]).report
 
 
@@ -70,6 +72,7 @@ def test_a_saved_run_is_described_again(clinic, tmp_path):
     ("describe", "message"),
     [
         ({"x": [1, 2], "y": [1]}, "describe must have as many values in each column, got {'x': 2, 'y': 1}"),
+        (["agee"], r"no file of a view has a column 'agee' \(describe\)"),
         ({"x": [1, 2]}, "has 2 rows without ids for 150 entities: give one row per entity"),
         ({"a": np.arange(N_PATIENTS)}, "describe has a column 'a', and so has the data"),
     ],

@@ -41,7 +41,7 @@ def visit(browser, tab):
         page.goto("about:blank")
         page.set_viewport_size(size)
         page.emulate_media(media="screen", color_scheme=scheme, reduced_motion=motion)
-        page.goto(path if type(path) is str else path.as_uri())
+        page.goto(path if isinstance(path, str) else path.as_uri())
         if options.get("java_script_enabled", True):
             page.wait_for_selector("html[data-ready]")
         return page
@@ -50,7 +50,9 @@ def visit(browser, tab):
     tab.page.goto("about:blank")
     for other in tabs[1:]:
         other.page.context.close()
-    for opened in tabs:
-        assert opened.messages == []
-        assert [url for url in opened.urls if not url.startswith(("file://", "data:", "blob:file://", "about:"))] == []
-        opened.urls.clear()
+    messages = [message for opened in tabs for message in opened.messages]
+    urls = [url for opened in tabs for url in opened.urls]
+    tab.messages.clear()
+    tab.urls.clear()
+    assert messages == []
+    assert [url for url in urls if not url.startswith(("file://", "data:", "blob:file://", "about:"))] == []

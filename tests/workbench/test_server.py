@@ -488,6 +488,29 @@ def test_files_of_page_are_served(client):
     assert not [path for path in files if path.endswith(".py")]
 
 
+def test_page_has_no_code_of_its_own_and_refers_to_served_files_only(client):
+    files = client.server.static_files
+    page = files["/"].body.decode()
+    assert not re.search(r"<[^>]*\s(?:on\w+|style|srcdoc|nonce)\s*=|<(?:style|base|iframe|object|embed|form)\b", page)
+    assert not re.search(r"<script(?![^>]*\ssrc=)|<script[^>]*>\s*[^<\s]", page)
+    addresses = re.findall(r'\s(?:href|src|action|data)="([^"#][^"]*)"', page)
+    assert "/app.js" in addresses
+    assert {address for address in addresses if not address.startswith("data:")} <= set(files)
+
+
+def test_what_scripts_import_is_served(client):
+    files = client.server.static_files
+    for name in server_module.SHARED_NAMES:
+        assert re.search(rf"^(?:const|let|function|class) {name}\b", files["/shared.js"].body.decode(), re.MULTILINE), (
+            name
+        )
+    for path in (path for path in files if path.endswith(".js")):
+        script = files[path].body.decode()
+        assert not re.search(r"\bimport\s*\(", script), path
+        for address in re.findall(r"""^import\s[^;"']*["']([^"']+)["']""", script, re.MULTILINE):
+            assert f"/{address.removeprefix('./').removeprefix('/')}" in files, (path, address)
+
+
 # headers of responses
 
 

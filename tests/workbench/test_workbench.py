@@ -14,7 +14,18 @@ import consilience as cs
 from consilience.workbench.decisions import DecisionLog, ReadOnlyError
 from consilience.workbench.errors import Contradiction, NotReadyError, OutdatedError
 from consilience.workbench.workbench import Work, Workbench, find_steps
-from small_runs import CLASSES, IDS, N_ITEMS, decide, dump_strictly, find_decision, open_workbench, read_log, settle
+from small_runs import (
+    CLASSES,
+    IDS,
+    N_ITEMS,
+    cluster_items,
+    decide,
+    dump_strictly,
+    find_decision,
+    open_workbench,
+    read_log,
+    settle,
+)
 from waiting import HANG_LIMIT, wait_until
 
 
@@ -22,6 +33,14 @@ from waiting import HANG_LIMIT, wait_until
 def workbench(result, tmp_path):
     with open_workbench(result, tmp_path / "run") as workbench:
         yield workbench
+
+
+def test_decisions_about_another_run_are_refused(result, tmp_path, tmp_path_factory):
+    with open_workbench(result, tmp_path) as workbench:
+        decide(workbench, "outlier", [5])
+    other = cluster_items(tmp_path_factory.mktemp("data") / "items.csv", 4, method="k-means")
+    with pytest.raises(ValueError, match="has decisions about another run"):
+        Workbench(other, tmp_path)
 
 
 def get_groups(workbench):

@@ -333,7 +333,11 @@ BAD_BASES = {
     "noise": (with_attributes(labels_=lambda X: np.full(len(X), -1)), ValueError, f"{WRONG_LABELS}values from -1"),
     "clusters": (with_attributes(labels_=lambda X: np.arange(len(X))), ValueError, f"{WRONG_LABELS}values .* to 99"),
     "fractions": (with_attributes(labels_=lambda X: np.full(len(X), 0.5)), ValueError, f"{WRONG_LABELS}values .* 0.5"),
-    "other centers": (with_attributes(cluster_centers_=np.zeros((3, 2))), ValueError, r"must have .*, got \(3, 2\)"),
+    "other centers": (
+        with_attributes(cluster_centers_=np.zeros((3, 2))),
+        ValueError,
+        r"Odd: cluster_centers_ of view 'a' must .* \(3, 2\)",
+    ),
     "other metrics": (with_attributes(metrics_=np.zeros(2)), ValueError, r"metrics_ of view .* got \(2,\)"),
     "an error of the base": (cs.PCKMeans(init=np.zeros((3, 2))), ValueError, "by the base PCKMeans: init for view 'X'"),
 }
