@@ -556,6 +556,7 @@ DECLARED_NAMES = """
 """
 
 
+@pytest.mark.xdist_group("saved models")
 def test_declared_names_do_not_change_and_loading_knows_all_of_them(saved_models):
     """Existing files contain these names. In a new process, because tests in this one declare classes of their own."""
     assert set(DECLARED_NAMES.split()) <= {*CLASS_NAMES, *FUNCTION_NAMES}

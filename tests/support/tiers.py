@@ -61,8 +61,8 @@ def select_tests(path):
         selected.append(PAGES)
     elif path.startswith(f"{SOURCES}/"):
         folders = [f"tests/{parent}/" for parent in name.relative_to(SOURCES).parents if parent.name]
-        own = f"tests/test_{name.stem.strip('_')}.py"
-        selected += [path, *[tests for tests in [*folders, own] if (ROOT / tests).exists()][:1]]
+        by_name = f"tests/test_{name.stem.strip('_')}.py"
+        selected += [path, *[tests for tests in [*folders, by_name] if (ROOT / tests).exists()][:1]]
     return selected
 
 
