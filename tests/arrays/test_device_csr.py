@@ -51,57 +51,54 @@ def on_torch(X):
 
 def test_verbs_that_return_numbers_equal_the_host(matrix):
     for rows in (*SLICES, slice(5, 5)):
-        compare_numbers(matrix, rows)
-
-
-def compare_numbers(matrix, rows):
-    host, device = as_rows(matrix)[rows, ...], on_torch(matrix)[rows, ...]
-    assert isinstance(device, DeviceCSR)
-    assert (device.shape, device.size) == (host.shape, host.size)
-    rng, n = np.random.default_rng(0), host.shape[0]
-    weights, bias, soft = rng.normal(size=(K, D)), rng.normal(size=K), rng.random((n, K)).astype(matrix.dtype)
-    labels = rng.integers(-1, K, n)
-    wanted, score = build_scorer(host, weights, bias), build_scorer(device, torch.asarray(weights), torch.asarray(bias))
-    tolerance = {"rtol": 1e-4, "atol": 1e-5} if matrix.dtype == np.float32 else {"rtol": 1e-12, "atol": 1e-12}
-    pairs = [
-        (compute_scores(device, score), compute_scores(host, wanted)),
-        (weighted_sums(device, torch.asarray(soft)), weighted_sums(host, soft)),
-        (row_sums(device), row_sums(host)),
-        (squared_norms(device), squared_norms(host)),
-        (row_is_finite(device), row_is_finite(host)),
-        (stored_values(device), stored_values(host)),
-        *zip(argmax_scores(device, score), argmax_scores(host, wanted), strict=True),
-    ]
-    for result, expected in pairs:
-        np.testing.assert_allclose(to_numpy(result), expected, **tolerance)
-    sums = add_label_sums(device, torch.asarray(labels), torch.ones((K, D), dtype=torch.float64))
-    np.testing.assert_allclose(to_numpy(sums), add_label_sums(host, labels, np.ones((K, D))), rtol=1e-12)
-    assert max_abs(device) == max_abs(host)
+        host, device = as_rows(matrix)[rows, ...], on_torch(matrix)[rows, ...]
+        assert isinstance(device, DeviceCSR)
+        assert (device.shape, device.size) == (host.shape, host.size)
+        rng, n = np.random.default_rng(0), host.shape[0]
+        weights, bias, soft = rng.normal(size=(K, D)), rng.normal(size=K), rng.random((n, K)).astype(matrix.dtype)
+        labels = rng.integers(-1, K, n)
+        wanted, score = (
+            build_scorer(host, weights, bias),
+            build_scorer(device, torch.asarray(weights), torch.asarray(bias)),
+        )
+        tolerance = {"rtol": 1e-4, "atol": 1e-5} if matrix.dtype == np.float32 else {"rtol": 1e-12, "atol": 1e-12}
+        pairs = [
+            (compute_scores(device, score), compute_scores(host, wanted)),
+            (weighted_sums(device, torch.asarray(soft)), weighted_sums(host, soft)),
+            (row_sums(device), row_sums(host)),
+            (squared_norms(device), squared_norms(host)),
+            (row_is_finite(device), row_is_finite(host)),
+            (stored_values(device), stored_values(host)),
+            *zip(argmax_scores(device, score), argmax_scores(host, wanted), strict=True),
+        ]
+        for result, expected in pairs:
+            np.testing.assert_allclose(to_numpy(result), expected, **tolerance)
+        sums = add_label_sums(device, torch.asarray(labels), torch.ones((K, D), dtype=torch.float64))
+        np.testing.assert_allclose(to_numpy(sums), add_label_sums(host, labels, np.ones((K, D))), rtol=1e-12)
+        assert max_abs(device) == max_abs(host)
 
 
 def test_verbs_that_return_rows_equal_numpy(matrix):
     for rows in SLICES:
-        compare_rows(matrix, rows)
-
-
-def compare_rows(matrix, rows):
-    dense, device = matrix.toarray()[rows], on_torch(matrix)[rows, ...]
-    rng, n = np.random.default_rng(0), len(dense)
-    chosen, factors, kept = rng.integers(n, size=9), rng.random(n).astype(matrix.dtype), rng.random(n) < 0.5
-    pairs = [
-        (take_rows(device, torch.asarray(chosen)), dense[chosen]),
-        (scale_rows(device, torch.asarray(factors)), dense * factors[:, None]),
-        (mask_rows(device, torch.asarray(kept)), dense * kept[:, None]),
-        (map_values(device, lambda values: values * values), dense * dense),
-    ]
-    for result, expected in pairs:
-        assert result.dtype == device.dtype
-        np.testing.assert_allclose(to_host(result).toarray(), expected, rtol=1e-6)
-        soft = rng.random((len(expected), K))
-        np.testing.assert_allclose(to_numpy(weighted_sums(result, torch.asarray(soft))), soft.T @ expected, rtol=1e-4)
-    few = take_dense_rows(device, torch.asarray(chosen))
-    assert few.dtype == torch.float64
-    np.testing.assert_array_equal(to_numpy(few), dense[chosen])
+        dense, device = matrix.toarray()[rows], on_torch(matrix)[rows, ...]
+        rng, n = np.random.default_rng(0), len(dense)
+        chosen, factors, kept = rng.integers(n, size=9), rng.random(n).astype(matrix.dtype), rng.random(n) < 0.5
+        pairs = [
+            (take_rows(device, torch.asarray(chosen)), dense[chosen]),
+            (scale_rows(device, torch.asarray(factors)), dense * factors[:, None]),
+            (mask_rows(device, torch.asarray(kept)), dense * kept[:, None]),
+            (map_values(device, lambda values: values * values), dense * dense),
+        ]
+        for result, expected in pairs:
+            assert result.dtype == device.dtype
+            np.testing.assert_allclose(to_host(result).toarray(), expected, rtol=1e-6)
+            soft = rng.random((len(expected), K))
+            np.testing.assert_allclose(
+                to_numpy(weighted_sums(result, torch.asarray(soft))), soft.T @ expected, rtol=1e-4
+            )
+        few = take_dense_rows(device, torch.asarray(chosen))
+        assert few.dtype == torch.float64
+        np.testing.assert_array_equal(to_numpy(few), dense[chosen])
 
 
 def test_rows_that_are_not_finite_can_be_masked(matrix):
