@@ -27,9 +27,11 @@ def test_changed_file_selects_what_checks_it(path, selected):
     assert set(select_tests(path)) == selected
 
 
-def test_shared_module_selects_the_files_that_import_it():
-    selected = select_tests("tests/support/tiers.py")
-    assert "tests/test_tiers.py" in selected
+def test_shared_module_selects_what_imports_it_also_indirectly():
+    assert "tests/test_tiers.py" in select_tests("tests/support/tiers.py")
+    assert "tests/" in select_tests("tests/support/waiting.py")  # tests/conftest.py imports it
+    selected = select_tests("tests/support/pairs.py")
+    assert "tests/methods/kmeans/test_algorithm.py" in selected
     assert "tests/test_numbers.py" not in selected
 
 

@@ -67,10 +67,12 @@ def select_tests(path):
 
 
 def list_importers(module):
-    """Return the files of tests that import a module of tests/support."""
+    """Return the tests that a module of tests/support selects: those of the files that import it, also indirectly."""
     imports = re.compile(rf"^(?:from|import) {module}\b", flags=re.MULTILINE)
-    files = sorted((ROOT / "tests").rglob("test_*.py"))
-    return [file.relative_to(ROOT).as_posix() for file in files if imports.search(file.read_text(encoding="utf-8"))]
+    files = [
+        file for file in sorted((ROOT / "tests").rglob("*.py")) if imports.search(file.read_text(encoding="utf-8"))
+    ]
+    return [tests for file in files for tests in select_tests(file.relative_to(ROOT).as_posix())]
 
 
 def find_selected(items, changes):
